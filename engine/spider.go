@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"luacrawl/scheduler"
+)
+
+// Item is one scraped item: a flat JSON object in UTF-8, keys sorted, & < > not escaped.
+type Item json.RawMessage
+
+// Dropped is an item that process_item dropped.
+type Dropped struct{ Reason string }
+
+// FailedItem is an item whose process_item raised.
+type FailedItem struct {
+	Item Item
+	Err  *ScriptError
+}
+
+// Output is what one call of a spider emitted. Items have been through process_item.
+type Output struct {
+	Items    []Item
+	Requests []*scheduler.Request
+	Dropped  []Dropped
+	Failed   []FailedItem
+	Stats    map[string]int64 // what the script counted itself
+	Revision string           // of the generation that ran
+}
+
+// Spider is one site's logic. Its methods may be called by many goroutines at once.
+//
+// Each call runs on one generation from start to end. An error is a *ScriptError when the script is at fault;
+// then Output is nil and nothing of the call is kept.
+type Spider interface {
+	Name() string
+	Revision() string // of the generation that a call made now would run on
+	AllowedDomains() []string
+	StartURLs() []string
+	Settings() map[string]any // numbers, strings, booleans as the script has them
+
+	// HasCallback reports whether the spider has a function of that name.
+	HasCallback(name string) bool
+	// MakeRequests turns one seed into requests.
+	MakeRequests(ctx context.Context, seed []byte) (*Output, error)
+	// Parse calls the request's callback with its response.
+	Parse(ctx context.Context, r *Response) (*Output, error)
+	// Errback calls the request's errback with its failure.
+	Errback(ctx context.Context, f *Failure) (*Output, error)
+	// Seeds calls spider.seeds and returns raw seeds; none when the spider has no such function.
+	Seeds(ctx context.Context) ([][]byte, error)
+}
+
+// Failure is a request that did not end in a callback: a broken download, or a response that callbacks do not get.
+type Failure struct {
+	Request  *scheduler.Request
+	Response *Response // nil when there was none
+	Reason   string    // timeout, dns, connect, tls, broken, too_large, http_status, too_many_redirects ...
+	Message  string
+}
+
+// ScriptError is a mistake in a spider's script, with where it is.
+type ScriptError struct {
+	Kind      string // "error", "timeout", "memory", "syntax"
+	Message   string // without the position
+	File      string
+	Line      int    // 0 when not known
+	Traceback string // Lua frames, innermost first, without luacrawl's own
+}
+
+func (e *ScriptError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		fmt.Fprintf(&b, "%s:", e.File)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, "%d:", e.Line)
+		}
+		b.WriteByte(' ')
+	}
+	b.WriteString(e.Message)
+	return b.String()
+}
