@@ -188,7 +188,11 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	if err := f.settle(outs, x.Stored); err != nil {
 		return err
 	}
+	debug := c.Logger.Enabled(ctx, slog.LevelDebug)
 	for _, lease := range x.Leases {
+		if debug {
+			c.Logger.Debug("leased", slog.String("slot", lease.Slot), slog.String("url", clip(leaseURL(lease))), slog.Int64("at", x.Now.UnixMilli()))
+		}
 		c.inflight.add(lease.ID)
 		f.running++
 		f.work <- lease

@@ -91,6 +91,7 @@ type Exchanged struct {
 	Refilled int           // seeds that were taken in
 	Paused   bool
 	Pending  int64
+	Now      time.Time // Redis' clock when it leased
 }
 
 // Exchange commits outcomes and asks for up to want leases (after taking in up to seeds seeds), in one round trip where it can.
