@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
 )
 
 // arrange puts the flags of a command before its arguments, where urfave/cli looks for them: everyone types
@@ -94,16 +96,36 @@ func takesValue(f cli.Flag) bool {
 	return ok && documented.TakesValue()
 }
 
+// suggestFlag and suggestCommand name what was probably meant; "" when nothing is near.
 func suggestFlag(command *cli.Command, arg string) string {
-	if s := cli.SuggestFlag(command.Flags, flagName(arg), true); s != "" {
-		return " Did you mean " + s + "?"
+	var names []string
+	for _, f := range command.Flags {
+		names = append(names, f.Names()...)
+	}
+	if name := nearest(names, flagName(arg)); len(name) > 1 {
+		return fmt.Sprintf(" Did you mean --%s?", name)
 	}
 	return ""
 }
 
-func suggestCommand(app *cli.App, name string) string {
-	if s := cli.SuggestCommand(app.Commands, name); s != "" {
-		return " " + s
+func suggestCommand(app *cli.App, given string) string {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	if name := nearest(names, given); name != "" {
+		return fmt.Sprintf(" Did you mean %q?", name)
 	}
 	return ""
+}
+
+// nearest is the name most like the given one; "" when none is like it.
+func nearest(names []string, given string) string {
+	best, likeness := "", 0.75 // from here on the likeness of Jaro and Winkler finds slips of the finger and little else
+	for _, name := range names {
+		if l := smetrics.JaroWinkler(name, given, 0.7, 4); l > likeness {
+			best, likeness = name, l
+		}
+	}
+	return best
 }

@@ -11,9 +11,9 @@ import (
 // logFlags say how a command logs.
 func logFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`text|json`; with json everything on standard error is one JSON object a line"},
-		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "log everything (log_level debug)"},
-		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors: no progress, no summary"},
+		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what goes to standard error, text or json; with json it is one JSON object a line"},
+		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "log everything (log_level debug)", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors: no progress, no summary", DisableDefaultText: true},
 	}
 }
 

@@ -32,10 +32,10 @@ func (p *program) runCommand() *cli.Command {
 		Description: runHelp,
 		Flags: slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "seed", Usage: "start from `URL`, unless it was crawled before (repeatable)"},
-			&cli.BoolFlag{Name: "until-done", Usage: "end when nothing is left"},
+			&cli.BoolFlag{Name: "until-done", Usage: "end when nothing is left", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "append the items to `FILE` as JSON lines, beside Redis; - is standard output"},
-			&cli.BoolFlag{Name: "fresh", Usage: "forget queue and filter of earlier runs first, and empty the --output"},
-			&cli.BoolFlag{Name: "demo", Usage: "crawl a small site of made-up news that luacrawl serves itself"},
+			&cli.BoolFlag{Name: "fresh", Usage: "forget queue and filter of earlier runs first, and empty the --output", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "demo", Usage: "crawl a small site of made-up news that luacrawl serves itself", DisableDefaultText: true},
 		}, logFlags()),
 		Action: func(c *cli.Context) error {
 			l, err := newLogs(p.screen, c)
@@ -105,6 +105,11 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 
 	stop := p.interruptible(l)
 	defer stop.end()
+	if j.demo != nil {
+		if j.seeds, err = spider.Seeds(stop.ctx); err != nil {
+			return stop.verdict(err, l)
+		}
+	}
 	host := &crawl{
 		job: j, logs: l, screen: p.screen, stop: stop, spider: spider, settings: settings,
 		worker: p.Worker, stdout: p.screen.above(p.Out),

@@ -40,7 +40,9 @@ func (p *program) versionCommand() *cli.Command {
 	}
 }
 
-func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON, for programs"} }
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON, for programs", DisableDefaultText: true}
+}
 
 // printJSON writes one indented JSON value to Out.
 func (p *program) printJSON(v any) error {
