@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
+
+	"luacrawl/engine"
 )
 
 // arrange puts the flags of a command before its arguments, where urfave/cli looks for them: everyone types
@@ -102,7 +103,7 @@ func suggestFlag(command *cli.Command, arg string) string {
 	for _, f := range command.Flags {
 		names = append(names, f.Names()...)
 	}
-	if name := nearest(names, flagName(arg)); len(name) > 1 {
+	if name := engine.Nearest(flagName(arg), names); len(name) > 1 {
 		return fmt.Sprintf(" Did you mean --%s?", name)
 	}
 	return ""
@@ -113,19 +114,8 @@ func suggestCommand(app *cli.App, given string) string {
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
 	}
-	if name := nearest(names, given); name != "" {
+	if name := engine.Nearest(given, names); name != "" {
 		return fmt.Sprintf(" Did you mean %q?", name)
 	}
 	return ""
-}
-
-// nearest is the name most like the given one; "" when none is like it.
-func nearest(names []string, given string) string {
-	best, likeness := "", 0.75 // from here on the likeness of Jaro and Winkler finds slips of the finger and little else
-	for _, name := range names {
-		if l := smetrics.JaroWinkler(name, given, 0.7, 4); l > likeness {
-			best, likeness = name, l
-		}
-	}
-	return best
 }

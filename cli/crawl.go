@@ -155,7 +155,7 @@ func (c *crawl) work(ctx context.Context) error {
 }
 
 // onItems gets items that Redis has taken.
-func (c *crawl) onItems(items []engine.Item) {
+func (c *crawl) onItems(items []engine.Item) error {
 	var err error
 	switch {
 	case c.output != nil:
@@ -164,8 +164,9 @@ func (c *crawl) onItems(items []engine.Item) {
 		err = c.job.demo.show(c.stdout, items)
 	}
 	if err != nil {
-		c.stop.fail(fmt.Errorf("%w; the items are kept in Redis, and the crawl goes on where it stopped when it is run again", err))
+		return fmt.Errorf("%w; the items are kept in Redis, and the crawl goes on where it stopped when it is run again", err)
 	}
+	return nil
 }
 
 // watchHost ends a run whose embedded Redis was another process' that has ended.
