@@ -145,9 +145,7 @@ func (c *crawl) work(ctx context.Context) error {
 	ended, err := c.engine.Run(ctx)
 	cancel()
 	wg.Wait()
-	if err == nil {
-		c.tell(ctx, ended)
-	}
+	c.tell(ctx, ended)
 	if failure := c.stop.failure(); failure != nil {
 		return failure
 	}

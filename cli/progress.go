@@ -29,7 +29,8 @@ type progress struct {
 	embedded bool
 
 	rates  rates
-	warned bool // of embeddedLimit
+	warned bool            // of embeddedLimit
+	logged engine.Progress // what the last log line said: a run that waits does not repeat it
 }
 
 // Run shows the live line on a terminal, and a log line now and then elsewhere. It returns when ctx ends.
@@ -64,6 +65,10 @@ func (p *progress) tick(now time.Time, live bool) {
 		p.screen.show(liveLine(p.name, state, rate, now))
 		return
 	}
+	if state == p.logged {
+		return
+	}
+	p.logged = state
 	p.logs.Info("progress", "spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
 		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors)
 }
@@ -76,8 +81,11 @@ func liveLine(name string, s engine.Progress, rate float64, now time.Time) strin
 	if s.Errors > 0 {
 		fmt.Fprintf(&b, "  %s errors", thousands(s.Errors))
 	}
-	if s.Paused {
+	switch {
+	case s.Paused:
 		b.WriteString("  paused")
+	case s.Idle:
+		b.WriteString("  waiting for seeds")
 	}
 	if !s.Down.IsZero() {
 		fmt.Fprintf(&b, "  no answer from Redis for %s", now.Sub(s.Down).Truncate(time.Second))

@@ -30,8 +30,8 @@ func (l layers) merge(file string, spider map[string]any) (engine.Settings, erro
 	for _, entry := range slices.Sorted(slices.Values(l.environ)) {
 		name, value, _ := strings.Cut(entry, "=")
 		setting, ok := strings.CutPrefix(name, envPrefix)
-		if !ok || slices.Contains(notSettings, name) {
-			continue
+		if !ok || value == "" || slices.Contains(notSettings, name) {
+			continue // an empty variable is as good as none
 		}
 		if err := s.Apply(name, map[string]any{strings.ToLower(setting): value}); err != nil {
 			return s, usageError(err)

@@ -35,9 +35,9 @@ type summary struct {
 func (s summary) headline() string {
 	duration := s.Duration.Round(10 * time.Millisecond)
 	switch s.Reason {
-	case "nothing_to_do":
+	case engine.ReasonNothingToDo:
 		return fmt.Sprintf("%s: nothing to do: no seeds are waiting and none are new", s.spider)
-	case "finished", "interrupted":
+	case engine.ReasonFinished, engine.ReasonInterrupted, engine.ReasonKilled, engine.ReasonFailed:
 		return fmt.Sprintf("%s %s after %s", s.spider, s.Reason, duration)
 	}
 	return fmt.Sprintf("%s closed after %s: %s", s.spider, duration, s.Reason)
@@ -65,7 +65,7 @@ func (s summary) statuses() map[string]int64 {
 // write prints the table.
 func (s summary) write(out io.Writer) {
 	fmt.Fprintln(out, s.headline())
-	if s.Reason == "nothing_to_do" {
+	if s.Reason == engine.ReasonNothingToDo {
 		return
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
