@@ -1,0 +1,341 @@
+package luabind
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// maxJSONSize bounds one encoded value, since a few tables that hold each other many times over can stand for any amount of text.
+const maxJSONSize = 32 << 20
+
+// encodeJSON writes a Lua value as JSON: keys sorted, & < > not escaped, whole numbers without a fraction. A cycle, a function,
+// a userdata, NaN, an infinity, bytes that are not UTF-8 and a table with mixed keys are errors that name the path to them
+// ("item.price is NaN").
+func (v *vm) encodeJSON(lv lua.LValue) ([]byte, error) { return appendJSON(nil, "item", lv) }
+
+// appendJSON is encodeJSON with the name that errors give the value ("item", "meta").
+func appendJSON(dst []byte, root string, lv lua.LValue) ([]byte, error) {
+	e := jsonEncoders.Get().(*jsonEncoder)
+	defer e.release()
+	if reason := e.value(lv); reason != nil {
+		return dst, fmt.Errorf("%s %w", e.path(root), reason)
+	}
+	return append(dst, e.buf...), nil
+}
+
+var jsonEncoders = sync.Pool{New: func() any { return new(jsonEncoder) }}
+
+// jsonEncoder writes one value. Where it stops at an error, open leads to the place.
+type jsonEncoder struct {
+	buf     []byte
+	open    []jsonFrame // tables being written, outermost first
+	entries []jsonEntry // sorted keys of all open maps, one after the other
+}
+
+type jsonFrame struct {
+	table *lua.LTable
+	key   string // the entry being written, in a map
+	index int    // the same in a list; 0 in a map
+}
+
+type jsonEntry struct {
+	key   string
+	value lua.LValue
+}
+
+var (
+	errJSONCycle = errors.New("contains itself")
+	errJSONDepth = fmt.Errorf("is nested deeper than %d tables", maxJSONDepth)
+	errJSONSize  = fmt.Errorf("is larger than %d MB as JSON", maxJSONSize>>20)
+)
+
+// pop forgets the innermost table, whose entries start at base.
+func (e *jsonEncoder) pop(base int) {
+	last := len(e.open) - 1
+	clear(e.open[last:])
+	clear(e.entries[base:])
+	e.open, e.entries = e.open[:last], e.entries[:base]
+}
+
+// release forgets what an error left open and keeps buffers of ordinary size for the next value.
+func (e *jsonEncoder) release() {
+	clear(e.open)
+	clear(e.entries)
+	e.open, e.entries = e.open[:0], e.entries[:0]
+	if e.buf = e.buf[:0]; cap(e.buf) > 1<<20 || cap(e.entries) > 1<<12 {
+		return
+	}
+	jsonEncoders.Put(e)
+}
+
+func (e *jsonEncoder) value(lv lua.LValue) error {
+	switch x := lv.(type) {
+	case lua.LString:
+		return e.string(string(x))
+	case lua.LNumber:
+		return e.number(float64(x))
+	case lua.LBool:
+		e.buf = strconv.AppendBool(e.buf, bool(x))
+	case *lua.LNilType:
+		e.buf = append(e.buf, "null"...)
+	case *lua.LTable:
+		return e.table(x)
+	case *lua.LUserData:
+		if x != jsonNull {
+			return errors.New("is a userdata (a request, response or selection); take the text or fields you want of it")
+		}
+		e.buf = append(e.buf, "null"...)
+	default:
+		return fmt.Errorf("is a %s", lv.Type())
+	}
+	return nil
+}
+
+// number writes a whole number with all its digits up to 1e21, where other JSON writers change to exponents too.
+func (e *jsonEncoder) number(f float64) error {
+	const exact = 1 << 53
+	switch {
+	case f >= -exact && f <= exact && f == math.Trunc(f):
+		e.buf = strconv.AppendInt(e.buf, int64(f), 10)
+	case math.IsNaN(f):
+		return errors.New("is NaN")
+	case math.IsInf(f, 0):
+		return errors.New("is infinite")
+	case math.Abs(f) < 1e21 && f == math.Trunc(f):
+		e.buf = strconv.AppendFloat(e.buf, f, 'f', 0, 64)
+	case math.Abs(f) >= 1e21 || math.Abs(f) < 1e-6:
+		e.buf = strconv.AppendFloat(e.buf, f, 'e', -1, 64)
+	default:
+		e.buf = strconv.AppendFloat(e.buf, f, 'f', -1, 64)
+	}
+	return nil
+}
+
+func (e *jsonEncoder) table(t *lua.LTable) error {
+	for i := range e.open {
+		if e.open[i].table == t {
+			return errJSONCycle
+		}
+	}
+	if len(e.open) == maxJSONDepth {
+		return errJSONDepth
+	}
+	n, base := t.MaxN(), len(e.entries)
+	if err := e.collect(t, n); err != nil {
+		return err
+	}
+	e.open = append(e.open, jsonFrame{table: t})
+	var err error
+	switch {
+	case n > 0:
+		err = e.list(t, n)
+	case len(e.entries) > base:
+		err = e.object(base)
+	case t.Metatable == jsonArray:
+		e.buf = append(e.buf, "[]"...)
+	default:
+		e.buf = append(e.buf, "{}"...)
+	}
+	if err != nil {
+		return err // open is left as it is: the path to the error
+	}
+	e.pop(base)
+	return nil
+}
+
+// collect appends the entries of a map to e.entries, or refuses a table that is neither a map nor a list of n.
+func (e *jsonEncoder) collect(t *lua.LTable, n int) error {
+	if n > 0 {
+		return listOnly(t, n)
+	}
+	var err error
+	t.ForEach(func(k, v lua.LValue) {
+		if key, ok := k.(lua.LString); ok {
+			e.entries = append(e.entries, jsonEntry{string(key), v})
+		} else {
+			err = badKey(k)
+		}
+	})
+	return err
+}
+
+// listOnly refuses a list of n that has other keys too.
+func listOnly(t *lua.LTable, n int) error {
+	switch k, _ := t.Next(lua.LNumber(n)); k := k.(type) {
+	case *lua.LNilType:
+		return nil
+	case lua.LString:
+		return fmt.Errorf("has list entries and the key %q; use one or the other", clip(string(k)))
+	default:
+		return badKey(k)
+	}
+}
+
+func badKey(k lua.LValue) error {
+	if n, ok := k.(lua.LNumber); ok {
+		return fmt.Errorf("has the number key %s outside of a list 1..n; use tostring(key) for a map", n)
+	}
+	return fmt.Errorf("has a %s as a key; keys are strings", k.Type())
+}
+
+func (e *jsonEncoder) list(t *lua.LTable, n int) error {
+	at := len(e.open) - 1
+	e.buf = append(e.buf, '[')
+	for i := 1; i <= n; i++ {
+		if i > 1 {
+			e.buf = append(e.buf, ',')
+		}
+		e.open[at].index = i
+		v := t.RawGetInt(i)
+		if v == lua.LNil {
+			return fmt.Errorf("is nil, a hole in a list of %d; use json.null, or string keys for a map", n)
+		}
+		if err := e.value(v); err != nil {
+			return err
+		}
+	}
+	e.buf = append(e.buf, ']')
+	return e.checkSize()
+}
+
+// object writes the entries from base on.
+func (e *jsonEncoder) object(base int) error {
+	at := len(e.open) - 1
+	own := e.entries[base:]
+	slices.SortFunc(own, func(a, b jsonEntry) int { return strings.Compare(a.key, b.key) })
+	e.buf = append(e.buf, '{')
+	for i := range own {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.open[at].key = own[i].key
+		if err := e.string(own[i].key); err != nil {
+			return fmt.Errorf("(a key) %w", err)
+		}
+		e.buf = append(e.buf, ':')
+		if err := e.value(own[i].value); err != nil {
+			return err
+		}
+	}
+	e.buf = append(e.buf, '}')
+	return e.checkSize()
+}
+
+func (e *jsonEncoder) checkSize() error {
+	if len(e.buf) > maxJSONSize {
+		return errJSONSize
+	}
+	return nil
+}
+
+const hexDigits = "0123456789abcdef"
+
+func (e *jsonEncoder) string(s string) error {
+	if len(e.buf)+len(s) > maxJSONSize {
+		return errJSONSize
+	}
+	e.buf = append(e.buf, '"')
+	start, ascii := 0, true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			ascii = ascii && c < utf8.RuneSelf
+			continue
+		}
+		e.buf = append(e.buf, s[start:i]...)
+		e.buf = appendJSONEscape(e.buf, c)
+		start = i + 1
+	}
+	if !ascii && !utf8.ValidString(s) {
+		return fmt.Errorf("is not UTF-8 at byte %d; decode the text first", invalidUTF8(s))
+	}
+	e.buf = append(e.buf, s[start:]...)
+	e.buf = append(e.buf, '"')
+	return nil
+}
+
+func appendJSONEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	case '\b':
+		return append(b, '\\', 'b')
+	case '\f':
+		return append(b, '\\', 'f')
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// invalidUTF8 is the offset of the first byte that is not UTF-8, or -1.
+func invalidUTF8(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// path names the place that is being written, as a script would.
+func (e *jsonEncoder) path(root string) string {
+	b := []byte(root)
+	for _, f := range e.open {
+		switch {
+		case f.index > 0:
+			b = append(b, '[')
+			b = strconv.AppendInt(b, int64(f.index), 10)
+			b = append(b, ']')
+		case isLuaName(f.key):
+			b = append(b, '.')
+			b = append(b, f.key...)
+		default:
+			b = append(b, '[')
+			b = strconv.AppendQuote(b, clip(f.key))
+			b = append(b, ']')
+		}
+	}
+	return clipPath(string(b))
+}
+
+func isLuaName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+// clip shortens what is shown of a key.
+func clip(s string) string {
+	if len(s) <= 64 {
+		return s
+	}
+	return s[:61] + "..."
+}
+
+// clipPath keeps both ends of a long path.
+func clipPath(s string) string {
+	if len(s) <= 200 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:100]+" ... "+s[len(s)-95:], "?")
+}
