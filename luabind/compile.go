@@ -16,9 +16,15 @@ import (
 // maxSource is the largest Lua file that is compiled, in bytes.
 const maxSource = 4 << 20
 
-// compile turns Lua source into a prototype that any number of VMs may share. name is how errors call the file. What
-// gopher-lua's compiler gets wrong is rewritten first (repair.go). Errors are *engine.ScriptError of kind "syntax".
-func compile(name string, src []byte) (*lua.FunctionProto, error) {
+// compiled is one Lua file, ready to run in any number of VMs.
+type compiled struct {
+	proto    *lua.FunctionProto
+	requires []string // the literal names that it requires
+}
+
+// compile turns Lua source into a prototype. name is how errors call the file. What gopher-lua's compiler gets wrong is
+// rewritten first (repair.go). Errors are *engine.ScriptError of kind "syntax".
+func compile(name string, src []byte) (*compiled, error) {
 	chunk, err := parseSource(name, src)
 	if err != nil {
 		return nil, err
@@ -65,15 +71,15 @@ func syntaxMessage(e *parse.Error) string {
 	return fmt.Sprintf("%s near %q", message, e.Token)
 }
 
-func compileChunk(name string, chunk []ast.Stmt) (proto *lua.FunctionProto, err error) {
+func compileChunk(name string, chunk []ast.Stmt) (c *compiled, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			proto, err = nil, compilePanic(name, p)
+			c, err = nil, compilePanic(name, p)
 		}
 	}()
 	r := &repair{}
 	chunk = r.chunk(chunk)
-	proto, err = lua.Compile(chunk, name)
+	proto, err := lua.Compile(chunk, name)
 	var bad *lua.CompileError
 	if errors.As(err, &bad) {
 		return nil, syntaxError(name, bad.Line, bad.Message)
@@ -82,7 +88,7 @@ func compileChunk(name string, chunk []ast.Stmt) (proto *lua.FunctionProto, err 
 		return nil, syntaxError(name, 0, err.Error())
 	}
 	r.patch(proto)
-	return proto, nil
+	return &compiled{proto, r.requires}, nil
 }
 
 func compilePanic(name string, p any) error {

@@ -26,8 +26,9 @@ const maxPositional = 25000
 //
 // luabind's differential test compares the outcome with PUC Lua 5.1.
 type repair struct {
-	depth int
-	jumps jumps
+	depth    int
+	jumps    jumps
+	requires []string // names of require "name"
 }
 
 // repairError is source that cannot be compiled right, with its line.
@@ -122,6 +123,7 @@ func (r *repair) expr(e ast.Expr) ast.Expr {
 	case *ast.TableExpr:
 		r.table(e)
 	case *ast.FuncCallExpr:
+		r.noteRequire(e)
 		e.Func, e.Receiver = r.expr(e.Func), r.expr(e.Receiver)
 		r.exprs(e.Args)
 	case *ast.LogicalOpExpr:
@@ -144,6 +146,16 @@ func (r *repair) expr(e ast.Expr) ast.Expr {
 		e.Stmts = r.function(e.ParList, e.Stmts)
 	}
 	return e
+}
+
+func (r *repair) noteRequire(e *ast.FuncCallExpr) {
+	fn, ok := e.Func.(*ast.IdentExpr)
+	if !ok || fn.Value != "require" || len(e.Args) != 1 {
+		return
+	}
+	if name, ok := e.Args[0].(*ast.StringExpr); ok {
+		r.requires = append(r.requires, name.Value)
+	}
 }
 
 func (r *repair) table(e *ast.TableExpr) {
