@@ -3,8 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
@@ -17,24 +21,119 @@ type Options struct {
 	Frontier   *scheduler.Frontier
 	Downloader *fetch.Downloader
 	Logger     *slog.Logger
-	Seeds      [][]byte     // pushed through the duplicate check at the start, beside the spider's start_urls
-	UntilDone  bool         // end when the crawl is finished
-	OnItems    func([]Item) // items that Redis has taken; called from one goroutine
+	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
+	UntilDone  bool               // end when the crawl is finished
+	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
+	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
 }
 
 // Crawl is the crawl of one spider on one host.
-type Crawl struct{}
+//
+// Its life: Run starts the workers, the heartbeat and the feeder; the feeder alone talks to the frontier. When the crawl is to
+// end, the feeder leases no more, waits for running pages, commits them, hands back the rest, and the others stop after it.
+type Crawl struct {
+	Options
+	totals   *totals
+	inflight *inflight
+	feeder   *feeder
+
+	killOnce sync.Once
+	killed   chan struct{} // closed by Kill
+}
 
 // New makes a Crawl. It does nothing until Run.
-func New(o Options) (*Crawl, error) { return nil, errors.New("stub") }
+func New(o Options) (*Crawl, error) {
+	if o.Spider == nil || o.Frontier == nil || o.Downloader == nil {
+		return nil, errors.New("a crawl needs a spider, a frontier and a downloader")
+	}
+	if err := o.Settings.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), killed: make(chan struct{})}
+	c.feeder = newFeeder(c)
+	return c, nil
+}
 
 // Run crawls until ctx ends, a close condition holds, or, with UntilDone, the crawl is finished. When ctx ends it stops
-// leasing, lets running pages finish up to the grace period, commits them and hands the rest back.
-// Kill ends that wait.
-func (c *Crawl) Run(ctx context.Context) (Summary, error) { return Summary{}, errors.New("stub") }
+// leasing, lets running pages finish up to the grace period, commits them and hands the rest back. The error says why the
+// crawl failed; the summary is valid in any case. Run may be called once.
+func (c *Crawl) Run(ctx context.Context) (Summary, error) {
+	started := time.Now()
+	if c.Settings.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Settings.Timeout, errTimeout)
+		defer cancel()
+	}
+	// hard ends everything at once. It outlives ctx by the grace period, and the services by the feeder.
+	hard, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go func() {
+		select {
+		case <-c.killed:
+			stop()
+		case <-hard.Done():
+		}
+	}()
+
+	services, _ := errgroup.WithContext(hard)
+	for range c.Settings.ConcurrentRequests {
+		services.Go(func() error { return newWorker(c).Run(hard) })
+	}
+	beat, stopBeat := context.WithCancel(hard)
+	services.Go(func() error { return newHeartbeat(c).Run(beat) })
+
+	reason, err := c.feeder.Run(ctx, hard)
+	stopBeat()
+	stop()
+	if werr := services.Wait(); err == nil {
+		err = werr
+	}
+	return c.summary(reason, started), err
+}
 
 // Kill stops at once: leases in flight expire by themselves.
-func (c *Crawl) Kill() {}
+func (c *Crawl) Kill() { c.killOnce.Do(func() { close(c.killed) }) }
+
+var errTimeout = errors.New("the run's timeout is over")
+
+// Why a crawl ended, as Summary.Reason has it.
+const (
+	ReasonFinished     = "finished"
+	ReasonNothingToDo  = "nothing_to_do" // finished without a page, a seed or a request
+	ReasonInterrupted  = "interrupted"
+	ReasonKilled       = "killed"
+	ReasonTimeout      = "timeout"
+	ReasonMaxIdleTime  = "max_idle_time"
+	ReasonPageCount    = "closespider_pagecount"
+	ReasonItemCount    = "closespider_itemcount"
+	ReasonErrorCount   = "closespider_errorcount"
+	ReasonFailed       = "failed"
+	summaryStatsWithin = 2 * time.Second
+)
+
+// Summary is how a crawl ended on this host.
+type Summary struct {
+	Reason   string
+	Started  time.Time
+	Duration time.Duration
+	Stats    map[string]int64 // of this process, Scrapy's names
+	Total    map[string]int64 // of the whole crawl; nil when Redis did not answer
+	Released int              // leases handed back
+	Lost     int              // outcomes refused as late
+}
+
+func (c *Crawl) summary(reason string, started time.Time) Summary {
+	s := Summary{Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(), Released: c.feeder.released, Lost: c.feeder.lost}
+	ctx, cancel := context.WithTimeout(context.Background(), summaryStatsWithin)
+	defer cancel()
+	if total, err := c.Frontier.Stats(ctx); err == nil {
+		s.Total = total
+	}
+	return s
+}
 
 // Progress is the state of a running crawl, for a person to look at.
 type Progress struct {
@@ -43,18 +142,47 @@ type Progress struct {
 	InFlight             int
 	Down                 time.Time // since when Redis has not answered; zero when it does
 	Paused               bool
+	Idle                 bool // waiting for seeds
 }
 
 // Progress may be asked at any time.
-func (c *Crawl) Progress() Progress { return Progress{} }
+func (c *Crawl) Progress() Progress {
+	return Progress{
+		Pages:    c.totals.get(statResponses),
+		Items:    c.totals.get(statItems),
+		Errors:   c.totals.get(statExceptions) + c.totals.get(statSpiderErrors),
+		Pending:  c.feeder.pending.Load(),
+		InFlight: c.inflight.len(),
+		Down:     c.Frontier.Down(),
+		Paused:   c.feeder.paused.Load(),
+		Idle:     c.feeder.idle.Load(),
+	}
+}
 
-// Summary is how a crawl ended on this host.
-type Summary struct {
-	Reason   string // finished, interrupted, closespider_pagecount, closespider_itemcount, closespider_errorcount, timeout, max_idle_time, nothing_to_do
-	Started  time.Time
-	Duration time.Duration
-	Stats    map[string]int64 // of this process, Scrapy's names
-	Total    map[string]int64 // of the whole crawl
-	Released int              // leases handed back
-	Lost     int              // outcomes refused as late
+// enqueueSeeds puts start_urls and Options.Seeds into the frontier, through the duplicate check, so that a resumed run
+// does not start over. It returns how many requests they made.
+func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
+	var children []scheduler.Child
+	seeds := make([][]byte, 0, len(c.Seeds))
+	for _, u := range c.Spider.StartURLs() {
+		seeds = append(seeds, []byte(u))
+	}
+	for _, seed := range append(seeds, c.Seeds...) {
+		out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.MakeRequests(ctx, seed) })
+		if err != nil {
+			return nil, fmt.Errorf("start URL %q: %w", seed, err)
+		}
+		for _, r := range out.Requests {
+			r.DontFilter = false
+			children = append(children, scheduler.Child{Request: r})
+		}
+	}
+	return children, nil
+}
+
+// callSpider runs one call within callback_timeout.
+func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Settings.CallbackTimeout)
+	defer cancel()
+	return call(ctx)
 }

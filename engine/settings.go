@@ -1,59 +1,189 @@
 package engine
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"luacrawl/scheduler"
 )
 
-// Settings of one crawl. DefaultSettings has the defaults; Apply merges a layer over them.
+// Settings of one crawl. DefaultSettings has the defaults; Apply merges a layer over them; Validate checks the whole.
 type Settings struct {
-	// per fleet
+	// Per fleet: every worker of a crawl uses the same.
 	Partition                   scheduler.Partition
 	Queue                       scheduler.Queue
 	Keys                        scheduler.Keys
-	DownloadDelay               time.Duration
-	ConcurrentRequestsPerDomain int
-	Lease                       time.Duration
-	LeaseAttempts               int
-	SchedulerPersist            bool
+	DownloadDelay               time.Duration // between two starts in a slot
+	ConcurrentRequestsPerDomain int           // requests of a slot in flight
+	Lease                       time.Duration // how long a request stays with a worker that gives no sign
+	LeaseAttempts               int           // leases of a request that may end without an outcome
+	SchedulerPersist            bool          // keep queue and filter when the last worker closes
 	FlushOnStart                bool
-	MaxPending                  int64
+	MaxPending                  int64 // no seeds are taken in above this
 
-	// per worker
+	// Per worker.
 	ConcurrentRequests    int
-	RedisBatchSize        int
+	RedisBatchSize        int // seeds taken in at a time
 	DownloadTimeout       time.Duration
-	DownloadMaxsize       int64
+	DownloadMaxsize       int64 // of a body, decoded, bytes
 	RetryTimes            int
-	DepthLimit            int
-	URLLengthLimit        int
+	RedirectMaxTimes      int
+	DepthLimit            int // 0: none
+	URLLengthLimit        int // 0: none
+	HandleHTTPStatusList  []int
+	HandleHTTPStatusAll   bool
 	DupefilterDebug       bool
 	UserAgent             string
 	CallbackTimeout       time.Duration
-	CallbackMemory        int64
+	CallbackMemory        int64 // bytes
 	Grace                 time.Duration
 	LogLevel              string
-	MaxIdleTime           time.Duration
-	Timeout               time.Duration
-	CloseSpiderPageCount  int64
+	MaxIdleTime           time.Duration // 0: wait for ever
+	Timeout               time.Duration // of the whole run; 0: none
+	CloseSpiderPageCount  int64         // of the whole crawl since its last flush; 0: off
 	CloseSpiderItemCount  int64
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
 	AllowPrivateAddresses bool
-	ItemMeta              bool
-	HTTPErrorAllowAll     bool
-	HTTPErrorAllowedCodes []int
-	RedirectMaxTimes      int
+	ItemMeta              bool // add revision and item_id to each item
 }
 
 // DefaultSettings are the settings before any layer.
-func DefaultSettings() Settings { return Settings{} }
+func DefaultSettings() Settings {
+	return Settings{
+		Partition:                   scheduler.PartitionHost,
+		Queue:                       scheduler.QueuePriority,
+		ConcurrentRequestsPerDomain: 8,
+		Lease:                       time.Minute,
+		LeaseAttempts:               5,
+		SchedulerPersist:            true,
+		MaxPending:                  100_000,
+		ConcurrentRequests:          16,
+		RedisBatchSize:              16,
+		DownloadTimeout:             time.Minute,
+		DownloadMaxsize:             32 << 20,
+		RetryTimes:                  2,
+		RedirectMaxTimes:            20,
+		URLLengthLimit:              2083,
+		UserAgent:                   "luacrawl",
+		CallbackTimeout:             5 * time.Second,
+		CallbackMemory:              64 << 20,
+		Grace:                       30 * time.Second,
+		LogLevel:                    "info",
+		AllowPrivateAddresses:       true,
+	}
+}
 
-// Apply sets values by their names. Values are numbers, strings and booleans; a string may be "5s" or "8MB". source names the layer in errors
-// ("spiders/a.lua", "--set", "LUACRAWL_X"). An unknown name is an error with a suggestion.
-func (s *Settings) Apply(source string, values map[string]any) error { return errors.New("stub") }
+// setting is one name that Apply knows.
+type setting struct {
+	name  string
+	fleet bool
+	unit  string // what a number means, for the listing
+	doc   string
+	set   func(s *Settings, v any) error
+}
 
-// Validate checks values against each other and against what is built.
-func (s *Settings) Validate() error { return nil }
+// settingTable is the one list of settings, in the order in which they are shown.
+var settingTable = []setting{
+	{"partition", true, "host, domain or none", "what shares a slot, the unit of politeness", oneOf(func(s *Settings) *scheduler.Partition { return &s.Partition }, scheduler.PartitionHost, scheduler.PartitionDomain, scheduler.PartitionNone)},
+	{"queue", true, "priority, fifo or lifo", "order of requests within a slot", oneOf(func(s *Settings) *scheduler.Queue { return &s.Queue }, scheduler.QueuePriority, scheduler.QueueFIFO, scheduler.QueueLIFO)},
+	{"start_urls_key", true, "key", "default %(spider)s:start_urls", text(func(s *Settings) *string { return &s.Keys.StartURLs })},
+	{"requests_key", true, "key", "default %(spider)s:requests", text(func(s *Settings) *string { return &s.Keys.Requests })},
+	{"dupefilter_key", true, "key", "default %(spider)s:dupefilter", text(func(s *Settings) *string { return &s.Keys.Dupefilter })},
+	{"items_key", true, "key", "default %(spider)s:items", text(func(s *Settings) *string { return &s.Keys.Items })},
+	{"download_delay", true, "seconds", "between two starts in a slot, for the whole fleet", duration(func(s *Settings) *time.Duration { return &s.DownloadDelay }, 0, day)},
+	{"concurrent_requests_per_domain", true, "requests", "of a slot in flight, for the whole fleet", count(func(s *Settings) *int { return &s.ConcurrentRequestsPerDomain }, 1, 10_000)},
+	{"lease", true, "seconds", "how long a request stays with a worker that gives no sign of life", duration(func(s *Settings) *time.Duration { return &s.Lease }, 500*time.Millisecond, day)},
+	{"lease_attempts", true, "times", "leases of a request that may end without an outcome before it is dead", count(func(s *Settings) *int { return &s.LeaseAttempts }, 1, 250)},
+	{"scheduler_persist", true, "true or false", "keep queue and filter when the last worker closes", flag(func(s *Settings) *bool { return &s.SchedulerPersist })},
+	{"flush_on_start", true, "true or false", "empty queue and filter first", flag(func(s *Settings) *bool { return &s.FlushOnStart })},
+	{"max_pending", true, "requests", "no seeds are taken in while more wait", count(func(s *Settings) *int64 { return &s.MaxPending }, 1, 1<<40)},
+	{"concurrent_requests", false, "requests", "in flight in this worker", count(func(s *Settings) *int { return &s.ConcurrentRequests }, 1, 10_000)},
+	{"redis_batch_size", false, "seeds", "taken in at a time", count(func(s *Settings) *int { return &s.RedisBatchSize }, 1, 1000)},
+	{"download_timeout", false, "seconds", "of a whole download", duration(func(s *Settings) *time.Duration { return &s.DownloadTimeout }, time.Millisecond, day)},
+	{"download_maxsize", false, "bytes", "of a decoded body; a larger one is an error", size(func(s *Settings) *int64 { return &s.DownloadMaxsize }, 1, 128<<20)},
+	{"retry_times", false, "times", "a failed download is tried again", count(func(s *Settings) *int { return &s.RetryTimes }, 0, 1000)},
+	{"redirect_max_times", false, "redirects", "followed in a row", count(func(s *Settings) *int { return &s.RedirectMaxTimes }, 0, 1000)},
+	{"depth_limit", false, "links", "followed from a seed; 0 for no limit", count(func(s *Settings) *int { return &s.DepthLimit }, 0, 1<<31-1)},
+	{"urllength_limit", false, "bytes", "of a URL; 0 for no limit", count(func(s *Settings) *int { return &s.URLLengthLimit }, 0, 1<<31-1)},
+	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", statuses},
+	{"handle_httpstatus_all", false, "true or false", "callbacks get every status", flag(func(s *Settings) *bool { return &s.HandleHTTPStatusAll })},
+	{"dupefilter_debug", false, "true or false", "log every duplicate, not only the first", flag(func(s *Settings) *bool { return &s.DupefilterDebug })},
+	{"user_agent", false, "text", "the User-Agent header", text(func(s *Settings) *string { return &s.UserAgent })},
+	{"callback_timeout", false, "seconds", "of one call into the spider", duration(func(s *Settings) *time.Duration { return &s.CallbackTimeout }, time.Millisecond, day)},
+	{"callback_memory", false, "bytes", "that one value made by a call may take", size(func(s *Settings) *int64 { return &s.CallbackMemory }, 1<<20, 1<<40)},
+	{"grace", false, "seconds", "that running pages get when the worker is asked to stop", duration(func(s *Settings) *time.Duration { return &s.Grace }, 0, day)},
+	{"log_level", false, "debug, info, warn or error", "what is logged", oneOf(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},
+	{"max_idle_time", false, "seconds", "without work after which the worker ends; 0 to wait for ever", duration(func(s *Settings) *time.Duration { return &s.MaxIdleTime }, 0, 3650*day)},
+	{"timeout", false, "seconds", "of the whole run; 0 for none", duration(func(s *Settings) *time.Duration { return &s.Timeout }, 0, 3650*day)},
+	{"closespider_pagecount", false, "pages", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderPageCount }, 0, 1<<62)},
+	{"closespider_itemcount", false, "items", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderItemCount }, 0, 1<<62)},
+	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
+	{"robotstxt_obey", false, "false", "only false: robots.txt is not built yet", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
+	{"allow_private_addresses", false, "true", "only true: the address guard is not built yet", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
+	{"item_meta", false, "true or false", "add revision and item_id to each item", flag(func(s *Settings) *bool { return &s.ItemMeta })},
+}
+
+const day = 24 * time.Hour
+
+// Apply sets values by their names: numbers, strings, booleans and lists of numbers. A number is in the setting's unit; a string
+// may carry its own ("5s", "8MB"). source names the layer in errors ("spiders/a.lua", "--set", "LUACRAWL_LEASE").
+func (s *Settings) Apply(source string, values map[string]any) error {
+	for name, v := range values {
+		def := findSetting(name)
+		if def == nil {
+			return fmt.Errorf("%s: unknown setting %q%s", source, name, suggestSetting(name))
+		}
+		if err := def.set(s, v); err != nil {
+			return fmt.Errorf("%s: setting %s: %w", source, name, err)
+		}
+	}
+	return nil
+}
+
+// Validate checks what no single value shows.
+func (s *Settings) Validate() error {
+	if s.RobotstxtObey {
+		return fmt.Errorf("setting robotstxt_obey: true is not built yet; set it to false, and crawl only sites that are yours")
+	}
+	if !s.AllowPrivateAddresses {
+		return fmt.Errorf("setting allow_private_addresses: false is not built yet; set it to true, and take seeds only from people you trust")
+	}
+	return nil
+}
+
+func findSetting(name string) *setting {
+	for i := range settingTable {
+		if settingTable[i].name == name {
+			return &settingTable[i]
+		}
+	}
+	return nil
+}
+
+// SettingDoc describes one setting for a person.
+type SettingDoc struct {
+	Name, Unit, Doc string
+	Fleet           bool // the same for every worker of a crawl
+}
+
+// SettingDocs lists all settings in their order.
+func SettingDocs() []SettingDoc {
+	docs := make([]SettingDoc, len(settingTable))
+	for i, d := range settingTable {
+		docs[i] = SettingDoc{d.name, d.unit, d.doc, d.fleet}
+	}
+	return docs
+}
+
+// suggestSetting is the tail of an error for a name that is none.
+func suggestSetting(name string) string {
+	names := make([]string, len(settingTable))
+	for i, d := range settingTable {
+		names[i] = d.name
+	}
+	if near := Nearest(name, names); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return "; README.md lists the settings"
+}

@@ -2,15 +2,11 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"luacrawl/scheduler"
 )
-
-// Item is one scraped item: a flat JSON object in UTF-8, keys sorted, & < > not escaped.
-type Item json.RawMessage
 
 // Dropped is an item that process_item dropped.
 type Dropped struct{ Reason string }
@@ -52,14 +48,6 @@ type Spider interface {
 	Errback(ctx context.Context, f *Failure) (*Output, error)
 	// Seeds calls spider.seeds and returns raw seeds; none when the spider has no such function.
 	Seeds(ctx context.Context) ([][]byte, error)
-}
-
-// Failure is a request that did not end in a callback: a broken download, or a response that callbacks do not get.
-type Failure struct {
-	Request  *scheduler.Request
-	Response *Response // nil when there was none
-	Reason   string    // timeout, dns, connect, tls, broken, too_large, http_status, too_many_redirects ...
-	Message  string
 }
 
 // ScriptError is a mistake in a spider's script, with where it is.

@@ -91,6 +91,7 @@ type Exchanged struct {
 	Refilled int           // seeds that were taken in
 	Paused   bool
 	Pending  int64
+	Now      time.Time // Redis' clock when it leased
 }
 
 // Exchange commits outcomes and asks for up to want leases (after taking in up to seeds seeds), in one round trip where it can.
@@ -164,3 +165,11 @@ func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, 
 
 // Spiders lists the spiders that have ever run on this Redis, by name.
 func (c *Client) Spiders(ctx context.Context) ([]string, error) { return nil, errors.New("stub") }
+
+// Enqueue adds requests that no lease caused (start URLs) and returns how many were new.
+func (f *Frontier) Enqueue(ctx context.Context, children []Child) (added int, err error) {
+	return 0, errors.New("stub")
+}
+
+// Describe fills in what the letter is about.
+func (d *DeadLetter) Describe(l Lease) {}

@@ -44,11 +44,8 @@ func (b *Base) measure() {
 func (b *Base) String() string { return b.href }
 
 // Resolve returns what a browser makes of a link found on a page with this base, fragment kept. The error names the
-// link when it is no URL or longer than MaxLength.
+// link; it is ErrTooLong for an odd link, or one on a base, of more than MaxLength bytes.
 func (b *Base) Resolve(ref string) (string, error) {
-	if len(ref) > MaxLength {
-		return "", invalid(ref, ErrTooLong)
-	}
 	if u, ok := b.resolvePlain(ref); ok {
 		return u, nil
 	}

@@ -67,7 +67,7 @@ func TestCanonicalizePlainAgrees(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	plain := 0
-	for range 100_000 {
+	for range 40_000 {
 		raw := randomLink(r)
 		if r.IntN(2) == 0 {
 			raw = "http://h.example/" + raw
@@ -76,7 +76,7 @@ func TestCanonicalizePlainAgrees(t *testing.T) {
 			plain++
 		}
 	}
-	if plain < 5_000 {
+	if plain < 2_000 {
 		t.Errorf("only %d URLs took the plain path: the test shows little", plain)
 	}
 	for c := range 256 {

@@ -12,19 +12,16 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// MaxLength is the longest URL, in bytes, that is read at all. Browsers take more, but reading an odd URL costs time
-// that grows with the square of its length, and no site has links of this size that lead somewhere.
-const MaxLength = 32 << 10
+// MaxLength is the longest URL, in bytes, that is read when it needs the full parser, whose time grows with the square
+// of the length. It is the longest request line that most web servers take. Plain URLs may be longer.
+const MaxLength = 8 << 10
 
-// ErrTooLong is returned for a URL or link of more than MaxLength bytes.
-var ErrTooLong = errors.New("longer than 32 KB")
+// ErrTooLong is returned for a URL or link of more than MaxLength bytes that is not plain.
+var ErrTooLong = errors.New("longer than 8 KB")
 
 // Parse returns the normalised form of an absolute URL of any scheme, as WHATWG's URL parser gives it: host in lower
 // case and punycode, own port left out, dot segments resolved, fragment kept. The error names the URL.
 func Parse(raw string) (string, error) {
-	if len(raw) > MaxLength {
-		return "", invalid(raw, ErrTooLong)
-	}
 	if u, ok := parsePlain(raw); ok {
 		return u, nil
 	}
@@ -34,6 +31,9 @@ func Parse(raw string) (string, error) {
 // parseAny reads any link against a normalised base, or an absolute URL when base is empty.
 // The library indexes out of range on some broken IPv6 hosts, hence the recover.
 func parseAny(base, ref string) (href string, err error) {
+	if len(base) > MaxLength || len(ref) > MaxLength {
+		return "", invalid(ref, ErrTooLong)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			href, err = "", invalid(ref, fmt.Errorf("unreadable: %v", r))

@@ -1,0 +1,370 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"luacrawl/engine"
+	"luacrawl/engine/fetch"
+	"luacrawl/scheduler"
+	"luacrawl/scheduler/embedded"
+)
+
+// goSpider is a spider whose callbacks are Go functions.
+type goSpider struct {
+	domains   []string
+	start     []string
+	callbacks map[string]func(*engine.Response) (*engine.Output, error)
+	errbacks  map[string]func(*engine.Failure) (*engine.Output, error)
+	seed      func(seed string) (*engine.Output, error)
+}
+
+func (s *goSpider) Name() string                            { return "t" }
+func (s *goSpider) Revision() string                        { return "rev1" }
+func (s *goSpider) AllowedDomains() []string                { return s.domains }
+func (s *goSpider) StartURLs() []string                     { return s.start }
+func (s *goSpider) Settings() map[string]any                { return nil }
+func (s *goSpider) Seeds(context.Context) ([][]byte, error) { return nil, nil }
+func (s *goSpider) HasCallback(name string) bool {
+	return s.callbacks[name] != nil || s.errbacks[name] != nil
+}
+
+func (s *goSpider) MakeRequests(_ context.Context, seed []byte) (*engine.Output, error) {
+	if s.seed != nil {
+		return s.seed(string(seed))
+	}
+	return follow(&scheduler.Request{URL: string(seed), DontFilter: true}), nil
+}
+
+func (s *goSpider) Parse(_ context.Context, r *engine.Response) (*engine.Output, error) {
+	name := r.Request.Callback
+	if name == "" {
+		name = "parse"
+	}
+	return s.callbacks[name](r)
+}
+
+func (s *goSpider) Errback(_ context.Context, f *engine.Failure) (*engine.Output, error) {
+	return s.errbacks[f.Request.Errback](f)
+}
+
+func follow(requests ...*scheduler.Request) *engine.Output {
+	return &engine.Output{Requests: requests, Revision: "rev1"}
+}
+
+func item(format string, args ...any) *engine.Output {
+	return &engine.Output{Items: []engine.Item{engine.Item(fmt.Sprintf(format, args...))}, Revision: "rev1"}
+}
+
+// rig is a crawl on an embedded Redis.
+type rig struct {
+	client   *scheduler.Client
+	frontier *scheduler.Frontier
+	crawl    *engine.Crawl
+	settings engine.Settings
+
+	mu    sync.Mutex
+	items []string // guarded by mu
+}
+
+func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), seeds ...string) *rig {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	r := &rig{settings: engine.DefaultSettings()}
+	r.settings.Grace = time.Second
+	if change != nil {
+		change(&r.settings)
+	}
+	if r.client, err = scheduler.Dial(t.Context(), scheduler.DialOptions{URL: server.URL()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.client.Close() })
+	r.frontier, err = scheduler.Open(t.Context(), r.client, scheduler.Config{
+		Spider: "t", Concurrency: r.settings.ConcurrentRequestsPerDomain, Delay: r.settings.DownloadDelay, Lease: r.settings.Lease,
+		LeaseAttempts: r.settings.LeaseAttempts, MaxPending: r.settings.MaxPending, Persist: true, Worker: "w",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.frontier.Close(context.Background()) })
+	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second})
+	t.Cleanup(downloader.Close)
+	o := engine.Options{Spider: spider, Settings: r.settings, Frontier: r.frontier, Downloader: downloader, UntilDone: true, OnItems: r.take}
+	for _, s := range seeds {
+		o.Seeds = append(o.Seeds, []byte(s))
+	}
+	if r.crawl, err = engine.New(o); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) take(items []engine.Item) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, it := range items {
+		r.items = append(r.items, string(it))
+	}
+	return nil
+}
+
+func (r *rig) run(t *testing.T) engine.Summary {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	sum, err := r.crawl.Run(ctx)
+	if err != nil {
+		t.Fatalf("crawl: %v", err)
+	}
+	slices.Sort(r.items)
+	return sum
+}
+
+// dead are the dead letters as "kind reason url".
+func (r *rig) status(t *testing.T) scheduler.Status {
+	t.Helper()
+	st, err := r.client.Status(t.Context(), "t", scheduler.Keys{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Enqueued != st.Pending+st.Delayed+st.InFlight+st.Done+st.Dead {
+		t.Errorf("status does not balance: %+v", st)
+	}
+	return st
+}
+
+func serve(t *testing.T, pages map[string]http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page := pages[r.URL.Path]; page != nil {
+			page(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "page "+r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// bodyItem is a callback that gives the page's path and body.
+func bodyItem(r *engine.Response) (*engine.Output, error) {
+	return item(`{"body":%q,"path":%q}`, r.Text(), r.URL[strings.LastIndex(r.URL, "/"):]), nil
+}
+
+func reasonItem(f *engine.Failure) (*engine.Output, error) {
+	return item(`{"failed":%q}`, f.Reason), nil
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+func TestWhatAPageCauses(t *testing.T) {
+	t.Parallel()
+	var flaky sync.Map
+	pages := map[string]http.HandlerFunc{
+		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/b", http.StatusFound) },
+		"/loop": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/loop?"+r.URL.RawQuery+"x", http.StatusFound)
+		},
+		"/ftp": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "ftp://x/")
+			w.WriteHeader(302)
+		},
+		"/404": status(404),
+		"/503": status(503),
+		"/flaky": func(w http.ResponseWriter, r *http.Request) {
+			if _, again := flaky.LoadOrStore(r.Host, true); !again {
+				w.WriteHeader(502)
+				return
+			}
+			_, _ = io.WriteString(w, "at last")
+		},
+		"/cookie": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Header.Get("Cookie")+r.Header.Get("X-A"))
+		},
+		"/post": func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			_, _ = io.WriteString(w, r.Method+string(b))
+		},
+	}
+	none := map[string]int64{}
+	for _, c := range []struct {
+		name  string
+		child scheduler.Request // URL is a path
+		items []string
+		dead  int64
+		stats map[string]int64
+		set   func(*engine.Settings)
+	}{
+		{"page", scheduler.Request{URL: "/a"}, []string{`{"body":"page /a","path":"/a"}`}, 0, map[string]int64{"item_scraped_count": 1, "downloader/response_status_count/200": 2}, nil},
+		{"headers and cookies", scheduler.Request{URL: "/cookie", Cookies: map[string]string{"b": "2", "a": "1"}, Headers: http.Header{"X-A": {"!"}}}, []string{`{"body":"a=1; b=2!","path":"/cookie"}`}, 0, none, nil},
+		{"post", scheduler.Request{URL: "/post", Method: "POST", Body: []byte("x=1")}, []string{`{"body":"POSTx=1","path":"/post"}`}, 0, none, nil},
+		{"redirect keeps the callback", scheduler.Request{URL: "/moved"}, []string{`{"body":"page /b","path":"/b"}`}, 0, map[string]int64{"redirect/count": 1}, nil},
+		{"redirect loop", scheduler.Request{URL: "/loop", Errback: "err"}, []string{`{"failed":"too_many_redirects"}`}, 1, map[string]int64{"redirect/count": 3}, func(s *engine.Settings) { s.RedirectMaxTimes = 3 }},
+		{"redirect elsewhere", scheduler.Request{URL: "/ftp", Errback: "err"}, []string{`{"failed":"bad_redirect"}`}, 1, none, nil},
+		{"404 is not dead", scheduler.Request{URL: "/404", Errback: "err"}, []string{`{"failed":"http_status"}`}, 0, map[string]int64{"httperror/response_ignored_status_count/404": 1, "retry/count": 0}, nil},
+		{"404 that is asked for", scheduler.Request{URL: "/404", Meta: []byte(`{"handle_httpstatus_list":[404]}`)}, []string{`{"body":"","path":"/404"}`}, 0, none, nil},
+		{"404 by setting", scheduler.Request{URL: "/404"}, []string{`{"body":"","path":"/404"}`}, 0, none, func(s *engine.Settings) { s.HandleHTTPStatusList = []int{404} }},
+		{"503 is retried, then dead", scheduler.Request{URL: "/503", Errback: "err"}, []string{`{"failed":"http_status"}`}, 1, map[string]int64{"retry/count": 1, "retry/max_reached": 1, "retry/reason_count/503": 1}, func(s *engine.Settings) { s.RetryTimes = 1 }},
+		{"dont_retry", scheduler.Request{URL: "/503", Meta: []byte(`{"dont_retry":true}`)}, nil, 1, map[string]int64{"retry/count": 0}, nil},
+		{"flaky", scheduler.Request{URL: "/flaky"}, []string{`{"body":"at last","path":"/flaky"}`}, 0, map[string]int64{"retry/count": 1}, nil},
+		{"offsite", scheduler.Request{URL: "http://elsewhere.example/"}, nil, 0, map[string]int64{"offsite/filtered": 1}, nil},
+		{"too deep", scheduler.Request{URL: "/deep", Callback: "deeper"}, []string{`{"depth":1}`, `{"depth":2}`}, 0, map[string]int64{"depth/request_ignored_count": 1}, func(s *engine.Settings) { s.DepthLimit = 2 }},
+		{"long URL", scheduler.Request{URL: "/" + strings.Repeat("x", 3000)}, nil, 0, map[string]int64{"urllength/request_ignored_count": 1}, nil},
+		{"callback raises", scheduler.Request{URL: "/a", Callback: "raise"}, nil, 1, map[string]int64{"spider_exceptions/count": 1, "item_scraped_count": 0}, nil},
+		{"callback panics", scheduler.Request{URL: "/a", Callback: "panic"}, nil, 1, map[string]int64{"spider_exceptions/count": 1}, nil},
+		{"unknown callback", scheduler.Request{URL: "/a", Callback: "gone", Revision: "rev1"}, nil, 1, none, nil},
+		{"connection refused", scheduler.Request{URL: "http://127.0.0.1:1/", Errback: "err"}, []string{`{"failed":"connect"}`}, 1, map[string]int64{"downloader/exception_count": 1}, func(s *engine.Settings) { s.RetryTimes = 0 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			base := serve(t, pages)
+			deeper := func(r *engine.Response) (*engine.Output, error) {
+				out := item(`{"depth":%d}`, r.Request.Depth)
+				out.Requests = follow(&scheduler.Request{URL: r.URL + "x", Callback: "deeper"}).Requests
+				return out, nil
+			}
+			child := c.child
+			if strings.HasPrefix(child.URL, "/") {
+				child.URL = base + child.URL
+			}
+			spider := &goSpider{
+				domains: []string{"127.0.0.1"},
+				callbacks: map[string]func(*engine.Response) (*engine.Output, error){
+					"start":  func(*engine.Response) (*engine.Output, error) { r := child; return follow(&r), nil },
+					"parse":  bodyItem,
+					"deeper": deeper,
+					"raise": func(*engine.Response) (*engine.Output, error) {
+						return nil, &engine.ScriptError{Kind: "error", Message: "no", File: "t.lua", Line: 3}
+					},
+					"panic": func(*engine.Response) (*engine.Output, error) { panic("boom") },
+				},
+				errbacks: map[string]func(*engine.Failure) (*engine.Output, error){"err": reasonItem},
+				seed: func(seed string) (*engine.Output, error) {
+					return follow(&scheduler.Request{URL: seed, Callback: "start", DontFilter: true}), nil
+				},
+			}
+			r := newRig(t, spider, c.set, base+"/seed")
+			sum := r.run(t)
+			if diff := cmp.Diff(c.items, r.items); diff != "" {
+				t.Errorf("items (-want +got):\n%s", diff)
+			}
+			if st := r.status(t); st.DeadLetters != c.dead || st.Pending+st.Delayed+st.InFlight != 0 {
+				t.Errorf("status %+v, want %d dead letters and nothing left", st, c.dead)
+			}
+			for name, want := range c.stats {
+				if sum.Stats[name] != want || sum.Total[name] != want {
+					t.Errorf("%s: %d here and %d in all, want %d", name, sum.Stats[name], sum.Total[name], want)
+				}
+			}
+		})
+	}
+}
+
+func TestSeedsThatCannotBeUsedAreDead(t *testing.T) {
+	t.Parallel()
+	base := serve(t, nil)
+	spider := &goSpider{
+		callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": bodyItem},
+		seed: func(seed string) (*engine.Output, error) {
+			switch seed {
+			case "bad":
+				return nil, errors.New("not a URL")
+			case "skip":
+				return &engine.Output{}, nil
+			}
+			return follow(&scheduler.Request{URL: base + seed, DontFilter: true}), nil
+		},
+	}
+	r := newRig(t, spider, nil)
+	if _, err := r.client.PushSeeds(t.Context(), "t", scheduler.Keys{}, [][]byte{[]byte("/1"), []byte("bad"), []byte("skip"), []byte("/2"), []byte("/2")}); err != nil {
+		t.Fatal(err)
+	}
+	sum := r.run(t)
+	want := []string{`{"body":"page /1","path":"/1"}`, `{"body":"page /2","path":"/2"}`, `{"body":"page /2","path":"/2"}`}
+	if diff := cmp.Diff(want, r.items); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+	if st := r.status(t); st.Dead != 1 || sum.Stats["seeds/skipped"] != 1 || sum.Reason != engine.ReasonFinished {
+		t.Errorf("status %+v, summary %+v", st, sum)
+	}
+}
+
+func TestNothingToDo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &goSpider{}, nil)
+	if sum := r.run(t); sum.Reason != engine.ReasonNothingToDo {
+		t.Errorf("reason %s", sum.Reason)
+	}
+}
+
+func TestCloseConditions(t *testing.T) {
+	t.Parallel()
+	base := serve(t, nil)
+	endless := func(r *engine.Response) (*engine.Output, error) {
+		out := item(`{"u":%q}`, r.URL)
+		out.Requests = follow(&scheduler.Request{URL: r.URL + "x"}, &scheduler.Request{URL: r.URL + "y"}).Requests
+		return out, nil
+	}
+	raising := func(r *engine.Response) (*engine.Output, error) { return nil, errors.New("no") }
+	for _, c := range []struct {
+		name  string
+		set   func(*engine.Settings)
+		parse func(*engine.Response) (*engine.Output, error)
+		want  string
+	}{
+		{"pages", func(s *engine.Settings) { s.CloseSpiderPageCount = 20 }, endless, engine.ReasonPageCount},
+		{"items", func(s *engine.Settings) { s.CloseSpiderItemCount = 20 }, endless, engine.ReasonItemCount},
+		{"errors", func(s *engine.Settings) { s.CloseSpiderErrorCount = 1 }, raising, engine.ReasonErrorCount},
+		{"timeout", func(s *engine.Settings) { s.Timeout = 300 * time.Millisecond }, endless, engine.ReasonTimeout},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			spider := &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": c.parse}}
+			r := newRig(t, spider, c.set, base+"/0")
+			sum := r.run(t)
+			if sum.Reason != c.want {
+				t.Errorf("reason %s, want %s", sum.Reason, c.want)
+			}
+			if st := r.status(t); st.InFlight != 0 {
+				t.Errorf("%d leases left", st.InFlight)
+			}
+		})
+	}
+}
+
+func TestItemMeta(t *testing.T) {
+	t.Parallel()
+	base := serve(t, nil)
+	spider := &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": func(r *engine.Response) (*engine.Output, error) {
+		return item(`{"a":"<&>","z":1}`), nil
+	}}}
+	var ids []string
+	for range 2 {
+		r := newRig(t, spider, func(s *engine.Settings) { s.ItemMeta = true }, base+"/a")
+		r.run(t)
+		if len(r.items) != 1 || !strings.HasPrefix(r.items[0], `{"a":"<&>","item_id":"`) || !strings.HasSuffix(r.items[0], `","revision":"rev1","z":1}`) {
+			t.Fatalf("items %v", r.items)
+		}
+		ids = append(ids, r.items[0])
+	}
+	if ids[0] != ids[1] {
+		t.Errorf("the same page gave two ids: %v", ids)
+	}
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"luacrawl/engine/fetch"
+	"luacrawl/scheduler"
+)
+
+const (
+	retryPriority    = -1              // Scrapy's RETRY_PRIORITY_ADJUST
+	retryLeast       = time.Second     // before the first retry; doubled for each further one
+	retryMost        = time.Minute     //
+	handBackAfter    = 5 * time.Second // for a worker that has the callback to come by
+	mostHandedBack   = 3
+	reasonHTTPStatus = "http_status"
+)
+
+// Failure is a request that did not end in a callback: a broken download, or a response that callbacks do not get.
+type Failure struct {
+	Request  *scheduler.Request
+	Response *Response // nil when there was none
+	Reason   string    // a fetch.Kind, http_status, bad_redirect or too_many_redirects
+	Message  string
+}
+
+// wanted reports whether callbacks get responses with this status.
+func (p *page) wanted(status int) bool {
+	return status >= 200 && status < 300 || p.listed(status)
+}
+
+// listed: the spider's settings or the request's meta ask for this status.
+func (p *page) listed(status int) bool {
+	s := &p.Settings
+	if s.HandleHTTPStatusAll || slices.Contains(s.HandleHTTPStatusList, status) {
+		return true
+	}
+	if metaFlag(p.req, "handle_httpstatus_all") {
+		return true
+	}
+	var list []int
+	return metaValue(p.req, "handle_httpstatus_list", &list) && slices.Contains(list, status)
+}
+
+// unwanted: a response that callbacks do not get. The server's errors are tried again.
+func (p *page) unwanted(ctx context.Context, resp *Response) {
+	f := &Failure{Request: p.req, Response: resp, Reason: reasonHTTPStatus, Message: "status " + strconv.Itoa(resp.Status)}
+	if resp.Status >= 500 || resp.Status == 408 || resp.Status == 429 {
+		p.retryOrGiveUp(ctx, f, strconv.Itoa(resp.Status))
+		return
+	}
+	p.count(statResponses, 1)
+	p.count(statIgnored, 1)
+	p.count(statIgnoredStatus+strconv.Itoa(resp.Status), 1)
+	p.Logger.Debug("response ignored", slog.String("url", p.req.URL), slog.Int("status", resp.Status))
+	p.errback(ctx, f)
+}
+
+// downloadFailed: there is no response.
+func (p *page) downloadFailed(ctx context.Context, err error) {
+	f := &Failure{Request: p.req, Reason: string(fetch.KindBroken), Message: err.Error()}
+	temporary := false
+	var fe *fetch.Error
+	if errors.As(err, &fe) {
+		f.Reason, f.Message, temporary = string(fe.Kind), fe.Err.Error(), fe.Temporary()
+	}
+	p.count(statExceptions, 1)
+	p.count(statException+f.Reason, 1)
+	if !temporary {
+		p.giveUp(ctx, f)
+		return
+	}
+	p.retryOrGiveUp(ctx, f, f.Reason)
+}
+
+func (p *page) retryOrGiveUp(ctx context.Context, f *Failure, reason string) {
+	if p.req.RetryTimes >= p.Settings.RetryTimes || metaFlag(p.req, "dont_retry") {
+		p.count(statRetriesOver, 1)
+		p.giveUp(ctx, f)
+		return
+	}
+	again := *p.req
+	again.RetryTimes++
+	again.Priority += retryPriority
+	p.count(statRetries, 1)
+	p.count(statRetryReason+reason, 1)
+	p.Logger.Debug("will be tried again", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
+	wait := min(retryLeast<<min(p.req.RetryTimes, 10), retryMost)
+	p.out.Children = append(p.out.Children, scheduler.Child{Request: &again, Force: true, Delay: wait})
+}
+
+// giveUp is the end of a request that no retry can save: its errback is told, and it is dead.
+func (p *page) giveUp(ctx context.Context, f *Failure) {
+	if !p.errback(ctx, f) {
+		return
+	}
+	p.Logger.Warn("download failed", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
+	items, children := p.out.Items, p.out.Children
+	p.dead(scheduler.DeadRequest, scheduler.ReasonDownload, fmt.Errorf("%s: %s", f.Reason, f.Message))
+	p.out.Items, p.out.Children = items, children // of the errback
+}
+
+// errback tells the spider of a failure, if the request names a function for it. It reports false when that raised.
+func (p *page) errback(ctx context.Context, f *Failure) bool {
+	if p.req.Errback == "" {
+		return true
+	}
+	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.Errback(ctx, f) })
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		p.callbackFailed("errback", err)
+		return false
+	}
+	p.take(out, p.req.Depth)
+	return true
+}
+
+// knowsCallbacks hands a request back whose callback another revision knows, and gives it up after some tries.
+func (p *page) knowsCallbacks() bool {
+	name := p.req.Callback
+	if name == "" {
+		name = "parse"
+	}
+	if p.Spider.HasCallback(name) {
+		if name = p.req.Errback; name == "" || p.Spider.HasCallback(name) {
+			return true
+		}
+	}
+	if p.req.Revision == p.Spider.Revision() || p.req.Returned >= mostHandedBack {
+		err := fmt.Errorf("the spider has no function %q", name)
+		p.Logger.Warn("no such callback: the request went to dead", slog.String("url", p.req.URL), slog.String("callback", name))
+		p.dead(scheduler.DeadRequest, scheduler.ReasonUnknownCallback, err)
+		return false
+	}
+	again := *p.req
+	again.Returned++
+	p.count(statHandedBack, 1)
+	p.out.Children = append(p.out.Children, scheduler.Child{Request: &again, Force: true, Delay: handBackAfter})
+	return false
+}

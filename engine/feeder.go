@@ -1,0 +1,333 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"luacrawl/scheduler"
+)
+
+const (
+	commitAge   = 20 * time.Millisecond // an outcome waits at most so long for company
+	commitBatch = 32                    // outcomes that are worth a commit
+	leastWait   = 2 * time.Millisecond  // between two questions that gave less than was asked for
+	mostWait    = time.Second           // the frontier answers it when nothing is due soon
+)
+
+// result is what a worker has done with a lease; without an outcome the lease is handed back.
+type result struct {
+	lease   scheduler.Lease
+	outcome *scheduler.Outcome
+}
+
+// feeder is the one goroutine that talks to the frontier: it commits outcomes and leases only what workers can start now,
+// both in one round trip where it can.
+type feeder struct {
+	crawl *Crawl
+	work  chan scheduler.Lease // never full: a lease is asked for only when a worker is free
+	done  chan result
+
+	// Only the feeder's goroutine.
+	waiting   []*scheduler.Outcome // not yet committed
+	oldest    time.Time            // when the first of waiting came
+	unstarted []string             // leases to hand back
+	running   int                  // leases with workers
+	short     bool                 // the last lease gave less than was asked for
+	nextLease time.Time
+	nextSeeds time.Time
+	leaseWait backoff
+	seedWait  backoff
+	finish    finishWatch
+	released  int
+	lost      int
+
+	pending atomic.Int64
+	paused  atomic.Bool
+	idle    atomic.Bool
+}
+
+func newFeeder(c *Crawl) *feeder {
+	n := c.Settings.ConcurrentRequests
+	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n)}
+}
+
+// Run feeds until the crawl is to end, then drains, and says why it ended. ctx asks it to end; hard ends it at once.
+func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
+	patience, cancel := afterGrace(ctx, hard, f.crawl.Settings.Grace)
+	defer cancel()
+	if err = f.enqueueStart(patience); err != nil {
+		return ReasonFailed, err
+	}
+	f.finish.lastWork = time.Now()
+	for reason == "" && err == nil {
+		f.collect()
+		switch now := time.Now(); {
+		case ctx.Err() != nil:
+			reason = stopReason(ctx)
+		case f.exchangeDue(now):
+			if err = f.exchange(patience, f.free()); err == nil {
+				reason, err = f.closeCondition(patience)
+			}
+		default:
+			if reason, err = f.watchFinish(patience, now); reason == "" && err == nil {
+				f.wait(ctx, now)
+			}
+		}
+	}
+	if hard.Err() != nil {
+		return ReasonKilled, nil
+	}
+	if err != nil && ctx.Err() == nil {
+		return ReasonFailed, err
+	}
+	return f.drain(patience, cancelReason(reason, ctx))
+}
+
+// afterGrace is a context that ends a grace period after ctx, and with hard.
+func afterGrace(ctx, hard context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	patience, cancel := context.WithCancel(hard)
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-patience.Done():
+		}
+	})
+	return patience, func() { stop(); cancel() }
+}
+
+func stopReason(ctx context.Context) string {
+	if context.Cause(ctx) == errTimeout {
+		return ReasonTimeout
+	}
+	return ReasonInterrupted
+}
+
+func cancelReason(reason string, ctx context.Context) string {
+	if reason == "" {
+		return stopReason(ctx)
+	}
+	return reason
+}
+
+func (f *feeder) enqueueStart(ctx context.Context) error {
+	children, err := f.crawl.startRequests(ctx)
+	if err != nil || len(children) == 0 {
+		return err
+	}
+	added, err := f.crawl.Frontier.Enqueue(ctx, children)
+	if err != nil {
+		return fmt.Errorf("start URLs: %w", err)
+	}
+	if seen := len(children) - added; seen > 0 {
+		f.crawl.Logger.Info("start URLs that were seen before are not fetched again", slog.Int("seen", seen), slog.Int("new", added))
+	}
+	return nil
+}
+
+// collect takes what workers have ready.
+func (f *feeder) collect() {
+	for {
+		select {
+		case r := <-f.done:
+			f.take(r)
+		default:
+			return
+		}
+	}
+}
+
+func (f *feeder) take(r result) {
+	f.running--
+	if r.outcome == nil {
+		f.unstarted = append(f.unstarted, r.lease.ID)
+		return
+	}
+	if len(f.waiting) == 0 {
+		f.oldest = time.Now()
+	}
+	f.waiting = append(f.waiting, r.outcome)
+}
+
+func (f *feeder) free() int { return f.crawl.Settings.ConcurrentRequests - f.running }
+
+// commitDue: enough wait, one has waited long enough, or nothing else would come.
+func (f *feeder) commitDue(now time.Time) bool {
+	n := len(f.waiting)
+	return n > 0 && (f.running == 0 || n >= min(commitBatch, (f.crawl.Settings.ConcurrentRequests+1)/2) || now.Sub(f.oldest) >= commitAge)
+}
+
+// exchangeDue: a commit is due, or a worker is free, none is about to go, and asking may give something.
+func (f *feeder) exchangeDue(now time.Time) bool {
+	if f.commitDue(now) {
+		return true
+	}
+	return f.free() > 0 && len(f.waiting) == 0 && (!now.Before(f.nextLease) || f.seedsDue(now))
+}
+
+func (f *feeder) seedsDue(now time.Time) bool { return f.short && !now.Before(f.nextSeeds) }
+
+// exchange commits all that waits and leases up to want.
+func (f *feeder) exchange(ctx context.Context, want int) error {
+	c, now := f.crawl, time.Now()
+	seeds := 0
+	if want > 0 && f.seedsDue(now) {
+		seeds = c.Settings.RedisBatchSize
+	}
+	outs := f.waiting
+	x, err := c.Frontier.Exchange(ctx, outs, want, seeds)
+	if err != nil {
+		return err
+	}
+	f.waiting = nil
+	if err := f.settle(outs, x.Stored); err != nil {
+		return err
+	}
+	debug := c.Logger.Enabled(ctx, slog.LevelDebug)
+	for _, lease := range x.Leases {
+		if debug {
+			c.Logger.Debug("leased", slog.String("slot", lease.Slot), slog.String("url", clip(leaseURL(lease))), slog.Int64("at", x.Now.UnixMilli()))
+		}
+		c.inflight.add(lease.ID)
+		f.running++
+		f.work <- lease
+	}
+	f.pending.Store(x.Pending)
+	f.paused.Store(x.Paused)
+	if want > 0 {
+		f.plan(time.Now(), x, want, seeds)
+	}
+	return nil
+}
+
+// settle counts what Redis has taken and passes its items on.
+func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
+	c := f.crawl
+	var items []Item
+	for i, o := range outs {
+		c.inflight.remove(o.Lease.ID)
+		if !stored[i] {
+			f.lost++
+			c.Logger.Warn("a page came too late and was not stored: its lease had expired", slog.String("url", leaseURL(o.Lease)))
+			continue
+		}
+		c.totals.add(o.Stats)
+		for _, item := range o.Items {
+			items = append(items, Item(item))
+		}
+	}
+	if len(items) == 0 || c.OnItems == nil {
+		return nil
+	}
+	return c.OnItems(items)
+}
+
+// plan says when to ask again.
+func (f *feeder) plan(now time.Time, x scheduler.Exchanged, want, seeds int) {
+	f.short = len(x.Leases) < want
+	if len(x.Leases) > 0 || x.Refilled > 0 {
+		f.finish.work(now)
+		f.idle.Store(false)
+		f.leaseWait.reset()
+	}
+	if x.Refilled > 0 {
+		f.seedWait.reset()
+	}
+	if !f.short || x.Refilled > 0 {
+		f.nextLease, f.nextSeeds = now, now
+		return
+	}
+	wait := max(x.Wait, leastWait)
+	if wait >= mostWait {
+		wait = f.leaseWait.next() // another worker may add what nobody knows of yet
+	}
+	f.nextLease = now.Add(wait)
+	if seeds > 0 {
+		f.nextSeeds = now.Add(f.seedWait.next())
+	}
+}
+
+// wait sleeps until a worker is done or something is due.
+func (f *feeder) wait(ctx context.Context, now time.Time) {
+	next := now.Add(mostWait)
+	earlier := func(t time.Time) {
+		if t.Before(next) {
+			next = t
+		}
+	}
+	if len(f.waiting) > 0 {
+		earlier(f.oldest.Add(commitAge))
+	} else if f.free() > 0 {
+		earlier(f.nextLease)
+		if f.short {
+			earlier(f.nextSeeds)
+		}
+	}
+	earlier(f.lookDue(now))
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	select {
+	case r := <-f.done:
+		f.take(r)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// drain lets running pages finish while ctx lasts, commits them and hands the rest back.
+func (f *feeder) drain(ctx context.Context, reason string) (string, error) {
+	c := f.crawl
+	for f.running > 0 && ctx.Err() == nil {
+		if f.commitDue(time.Now()) {
+			if err := f.exchange(ctx, 0); err != nil {
+				break
+			}
+			continue
+		}
+		f.waitRunning(ctx)
+	}
+	c.inflight.cancel(c.inflight.ids())
+	for f.running > 0 {
+		f.take(<-f.done)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsWithin)
+	defer cancel()
+	if len(f.waiting) > 0 {
+		if err := f.exchange(last, 0); err != nil {
+			return reason, fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", len(f.waiting), err)
+		}
+	}
+	if len(f.unstarted) == 0 {
+		return reason, nil
+	}
+	if err := c.Frontier.Release(last, f.unstarted); err != nil {
+		return reason, fmt.Errorf("%d requests were not handed back and come free when their leases expire: %w", len(f.unstarted), err)
+	}
+	f.released = len(f.unstarted)
+	return reason, nil
+}
+
+const lastWordsWithin = 3 * time.Second
+
+func (f *feeder) waitRunning(ctx context.Context) {
+	timer := time.NewTimer(commitAge)
+	defer timer.Stop()
+	select {
+	case r := <-f.done:
+		f.take(r)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func leaseURL(l scheduler.Lease) string {
+	if l.Request != nil {
+		return l.Request.URL
+	}
+	return string(l.Seed)
+}

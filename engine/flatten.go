@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// flattenSight is how many open elements an end tag looks through: a page of end tags that find nothing must not take forever.
+const flattenSight = 1024
+
+// flatten rewrites a page so that at most about depth elements are open at once. An element that would be nested deeper becomes
+// a later sibling of the deepest one, so that no element, attribute or text is lost; only who contains whom changes, and only
+// down there.
+func flatten(text []byte, depth int) []byte {
+	f := flattener{depth: depth, out: make([]byte, 0, len(text)+len(text)/4)}
+	z := html.NewTokenizer(bytes.NewReader(text))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return f.out
+		}
+		raw := z.Raw()
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw = append([]byte(nil), raw...) // TagName lowers the case in place
+			name, _ := z.TagName()
+			f.start(string(name), raw, kind == html.SelfClosingTagToken)
+			if f.foreign > 0 || string(name) == "noscript" {
+				z.NextIsNotRawText()
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			f.end(string(name))
+		default:
+			f.out = append(f.out, raw...)
+		}
+	}
+}
+
+// flattener keeps the open elements as the source nests them, which is at least as deep as the tree will be.
+type flattener struct {
+	depth   int
+	out     []byte
+	open    []openTag
+	written int // how many of open have their start tag, and no end tag, in out
+	foreign int // how many of open are svg or math
+}
+
+type openTag struct {
+	name   string
+	atom   atom.Atom
+	closed bool // its end tag has been written early
+}
+
+// start takes a start tag.
+func (f *flattener) start(name string, raw []byte, selfClosing bool) {
+	a := atom.Lookup([]byte(name))
+	if isVoid(a) || (selfClosing && f.foreign > 0) {
+		f.out = append(f.out, raw...)
+		return
+	}
+	if a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset {
+		f.out = append(f.out, raw...) // the parser has one of each, and nothing is to be closed before them
+		return
+	}
+	for i := len(f.open) - 1; f.written >= f.depth && i >= 0; i-- {
+		if !f.open[i].closed {
+			f.close(i)
+		}
+	}
+	f.out = append(f.out, raw...)
+	f.open = append(f.open, openTag{name: name, atom: a})
+	f.written++
+	if a == atom.Svg || a == atom.Math {
+		f.foreign++
+	}
+}
+
+// end takes an end tag: everything down to its element is closed, and said to be. One without an open element is dropped.
+func (f *flattener) end(name string) {
+	a := atom.Lookup([]byte(name))
+	if a == atom.Br || a == atom.P && !f.has(name, a) {
+		f.out = append(f.out, "</"+name+">"...) // these two make an element of their own
+		return
+	}
+	if !f.has(name, a) {
+		return
+	}
+	for {
+		i := len(f.open) - 1
+		top := f.open[i]
+		if !top.closed {
+			f.close(i)
+		}
+		if top.atom == atom.Svg || top.atom == atom.Math {
+			f.foreign--
+		}
+		f.open = f.open[:i]
+		if top.name == name {
+			return
+		}
+	}
+}
+
+// has reports whether an end tag finds its element open. A table's parts and what is in them do not see past the table.
+func (f *flattener) has(name string, a atom.Atom) bool {
+	for i := len(f.open) - 1; i >= max(0, len(f.open)-flattenSight); i-- {
+		if f.open[i].name == name {
+			return true
+		}
+		switch f.open[i].atom {
+		case atom.Table, atom.Template:
+			return false
+		case atom.Td, atom.Th, atom.Caption:
+			if !isTablePart(a) {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// close writes the end tag of the i-th open element.
+func (f *flattener) close(i int) {
+	f.out = append(f.out, "</"+f.open[i].name+">"...)
+	f.open[i].closed = true
+	f.written--
+}
+
+// isVoid reports whether an element never has content (WHATWG HTML, 13.1.2, and the obsolete ones).
+func isVoid(a atom.Atom) bool {
+	switch a {
+	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Image, atom.Img,
+		atom.Input, atom.Keygen, atom.Link, atom.Meta, atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+func isTablePart(a atom.Atom) bool {
+	switch a {
+	case atom.Table, atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Item is one scraped item: a flat JSON object in UTF-8, keys sorted, & < > not escaped.
+type Item json.RawMessage
+
+// withMeta adds the keys revision and item_id; an item that has a key of that name keeps its own.
+func (it Item) withMeta(revision, id string) (Item, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(it, &fields); err != nil {
+		return nil, fmt.Errorf("item is not a JSON object: %w", err)
+	}
+	for name, value := range map[string]string{"revision": revision, "item_id": id} {
+		if _, own := fields[name]; !own {
+			fields[name] = json.RawMessage(strconv.Quote(value))
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(fields); err != nil {
+		return nil, fmt.Errorf("item: %w", err)
+	}
+	return Item(bytes.TrimRight(b.Bytes(), "\n")), nil
+}
+
+// itemID is the same each time the same page gives the same item: SHA1 of spider, request fingerprint and index.
+func (p *page) itemID(index int) string {
+	h := sha1.New()
+	h.Write([]byte(p.Spider.Name()))
+	if p.req != nil {
+		fp := p.req.Fingerprint()
+		h.Write(fp[:])
+	} else {
+		h.Write(p.lease.Seed)
+	}
+	h.Write([]byte(strconv.Itoa(index)))
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"luacrawl/scheduler"
+)
+
+// worker turns leases into outcomes, one at a time.
+type worker struct{ crawl *Crawl }
+
+func newWorker(c *Crawl) *worker { return &worker{crawl: c} }
+
+// Run works until ctx ends.
+func (w *worker) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case lease := <-w.crawl.feeder.work:
+			r := result{lease: lease, outcome: w.do(ctx, lease)}
+			select {
+			case w.crawl.feeder.done <- r:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// do is one lease from start to end. It returns nil when the work was stopped on the way: nothing happened then.
+func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.Outcome) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w.crawl.inflight.start(lease.ID, cancel)
+	p := newPage(w.crawl, lease)
+	defer func() {
+		if r := recover(); r != nil {
+			p = newPage(w.crawl, lease)
+			p.fail(fmt.Errorf("internal error: %v", r))
+			out = p.out
+		}
+	}()
+	switch {
+	case lease.Err != nil:
+		p.unreadable()
+	case lease.Request == nil:
+		p.seed(ctx)
+	default:
+		p.request(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return p.out
+}
+
+// page is a lease at work: it gathers the outcome.
+type page struct {
+	*Crawl
+	lease scheduler.Lease
+	req   *scheduler.Request
+	out   *scheduler.Outcome
+}
+
+func newPage(c *Crawl, lease scheduler.Lease) *page {
+	return &page{Crawl: c, lease: lease, req: lease.Request, out: &scheduler.Outcome{Lease: lease, Stats: make(map[string]int64, 16)}}
+}
+
+func (p *page) count(name string, by int64) { p.out.Stats[name] += by }
+
+// unreadable gives up a member of a queue that is none of ours.
+func (p *page) unreadable() {
+	p.Logger.Warn("a member of the queue could not be read and went to dead", slog.String("slot", p.lease.Slot), slog.Any("error", p.lease.Err))
+	p.dead(scheduler.DeadRequest, scheduler.ReasonUnreadable, p.lease.Err)
+}
+
+// fail gives up the request or seed whatever was wrong, as an error of the callback.
+func (p *page) fail(err error) {
+	p.Logger.Error("page failed", slog.String("url", leaseURL(p.lease)), slog.Any("error", err))
+	p.count(statSpiderErrors, 1)
+	if p.req == nil {
+		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
+		return
+	}
+	p.dead(scheduler.DeadRequest, scheduler.ReasonCallbackError, err)
+}
+
+// dead gives up the lease's request or seed. Nothing else of the page but counters is stored.
+func (p *page) dead(kind, reason string, err error) {
+	p.out.Items, p.out.Children = nil, nil
+	letter := scheduler.DeadLetter{Kind: kind, Reason: reason, Error: err.Error(), Attempts: p.lease.Attempts, Revision: p.Spider.Revision(), Time: time.Now().Unix()}
+	letter.Describe(p.lease)
+	p.out.Dead = append(p.out.Dead, letter)
+}
+
+// seed turns a seed into requests.
+func (p *page) seed(ctx context.Context) {
+	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.MakeRequests(ctx, p.lease.Seed) })
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", clip(string(p.lease.Seed))), slog.Any("error", err))
+		p.count(statSeedsBad, 1)
+		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
+		return
+	}
+	if len(out.Requests) == 0 && len(out.Items) == 0 {
+		p.count(statSeedsSkipped, 1)
+	}
+	p.take(out, -1)
+}
+
+// request fetches the page and calls its callback.
+func (p *page) request(ctx context.Context) {
+	if !p.knowsCallbacks() {
+		return
+	}
+	resp, err := p.download(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.downloadFailed(ctx, err)
+		}
+		return
+	}
+	defer resp.Release()
+	switch {
+	case p.isRedirect(resp):
+		p.redirect(ctx, resp)
+	case !p.wanted(resp.Status):
+		p.unwanted(ctx, resp)
+	default:
+		p.count(statResponses, 1)
+		p.parse(ctx, resp)
+	}
+}
+
+func (p *page) parse(ctx context.Context, resp *Response) {
+	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.Parse(ctx, resp) })
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		p.callbackFailed("callback", err)
+		return
+	}
+	p.take(out, p.req.Depth)
+}
+
+// callbackFailed: a callback or errback raised. Nothing of it is stored; trying again would raise again.
+func (p *page) callbackFailed(what string, err error) {
+	kind := "error"
+	var script *ScriptError
+	attrs := []any{slog.String("url", p.req.URL), slog.String("revision", p.Spider.Revision()), slog.Any("error", err)}
+	if errors.As(err, &script) {
+		kind = script.Kind
+		attrs = append(attrs, slog.String("traceback", script.Traceback))
+	}
+	p.Logger.Error(what+" raised", attrs...)
+	p.count(statSpiderErrors, 1)
+	p.count(statSpiderError+kind, 1)
+	p.dead(scheduler.DeadRequest, scheduler.ReasonCallbackError, err)
+}
+
+// take adds what a call emitted. depth is that of the page it came from; -1 for a seed.
+func (p *page) take(out *Output, depth int) {
+	p.takeItems(out)
+	for _, d := range out.Dropped {
+		p.count(statDropped, 1)
+		p.count(statDroppedReason+clip(d.Reason), 1)
+	}
+	for _, f := range out.Failed {
+		p.itemFailed(f)
+	}
+	for name, by := range out.Stats {
+		p.count(name, by)
+	}
+	for _, r := range out.Requests {
+		r.Depth, r.Revision = depth+1, out.Revision
+		if p.allowed(r) {
+			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
+		}
+	}
+}
+
+func (p *page) takeItems(out *Output) {
+	for i, item := range out.Items {
+		if p.Settings.ItemMeta {
+			full, err := item.withMeta(out.Revision, p.itemID(i))
+			if err != nil {
+				p.itemFailed(FailedItem{Item: item, Err: &ScriptError{Kind: "error", Message: err.Error()}})
+				continue
+			}
+			item = full
+		}
+		p.out.Items = append(p.out.Items, item)
+		p.count(statItems, 1)
+	}
+}
+
+func (p *page) itemFailed(f FailedItem) {
+	p.Logger.Error("process_item raised: the item went to dead", slog.String("url", leaseURL(p.lease)), slog.Any("error", f.Err), slog.String("traceback", f.Err.Traceback))
+	p.count(statItemErrors, 1)
+	p.out.Dead = append(p.out.Dead, scheduler.DeadLetter{
+		Kind: scheduler.DeadItem, Reason: scheduler.ReasonProcessItem, Error: f.Err.Error(), URL: leaseURL(p.lease),
+		Item: []byte(f.Item), Revision: p.Spider.Revision(), Time: time.Now().Unix(),
+	})
+}
+
+// clip shortens a text of the script's or of a seed's for a log line or a counter's name.
+func clip(s string) string {
+	if len(s) > mostDropReasonBytes {
+		return s[:mostDropReasonBytes] + "..."
+	}
+	return s
+}
