@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"luacrawl/engine"
 )
 
 // definition is what a spider's table says.
@@ -91,7 +93,7 @@ func fieldType(name string) string {
 
 func unknownField(name string) error {
 	known := slices.Concat(fields, hooks, []string{"parse"})
-	if s := suggest(name, known); s != "" {
+	if s := engine.Nearest(name, known); s != "" {
 		return fmt.Errorf("unknown field %q in the spider's table; did you mean %q?", name, s)
 	}
 	return fmt.Errorf("unknown field %q in the spider's table; it has %s and functions; keep data of your own in a local variable", name, strings.Join(fields, ", "))

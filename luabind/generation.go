@@ -132,7 +132,7 @@ func (g *generation) module(name string) (*lua.FunctionProto, error) {
 
 func (g *generation) missing(name, file string) error {
 	builtin := slices.Sorted(maps.Keys(modules))
-	if s := suggest(name, builtin); s != "" {
+	if s := engine.Nearest(name, builtin); s != "" {
 		return fmt.Errorf("require: there is no module %q: neither the file %s%s nor a built-in one; did you mean %q?", name, g.display, file, s)
 	}
 	return fmt.Errorf("require: there is no module %q: neither the file %s%s nor one of the built-in %v", name, g.display, file, builtin)

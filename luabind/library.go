@@ -23,7 +23,7 @@ func (v *vm) openLibraries() {
 	v.openCoroutine()
 	v.L.SetFuncs(v.L.G.Global, map[string]lua.LGFunction{
 		"pcall": v.pcall, "xpcall": v.xpcall, "require": v.require, "print": v.print,
-		"request": v.request, "emit": v.emit, "drop": drop,
+		"request": v.request, "emit": v.emit, "drop": v.drop,
 	})
 	v.openLog()
 }
