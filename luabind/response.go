@@ -11,7 +11,8 @@ import (
 // response is what a response's userdata holds. Fields are turned into Lua values once, when they are first asked for.
 type response struct {
 	*engine.Response
-	fields [responseFields]lua.LValue
+	fields  [responseFields]lua.LValue
+	request *luaRequest // behind request, meta and cb_kwargs; nil until one of them is read
 
 	// What links{} has last returned, so that follow_all of it need not resolve every URL once more.
 	linkTable *lua.LTable
@@ -112,25 +113,16 @@ func (v *vm) responseField(L *lua.LState, r *response, place int) lua.LValue {
 	if r.Request == nil {
 		return lua.LNil
 	}
+	if r.request == nil {
+		r.request = &luaRequest{Request: r.Request}
+	}
 	switch place {
 	case fieldMeta:
-		return v.requestObject(L, "meta", r.Request.Meta)
+		return v.object(L, &r.request.meta, r.Request.Meta)
 	case fieldCbKwargs:
-		return v.requestObject(L, "cb_kwargs", r.Request.CbKwargs)
+		return v.object(L, &r.request.cbKwargs, r.Request.CbKwargs)
 	}
-	return v.newRequest(r.Request)
-}
-
-// requestObject is one of the JSON objects of a request; a request without it has an empty one.
-func (v *vm) requestObject(L *lua.LState, name string, object []byte) lua.LValue {
-	if len(object) == 0 {
-		return L.NewTable()
-	}
-	value, err := v.decodeJSON(object)
-	if err != nil {
-		L.RaiseError("response.%s: %s", name, err)
-	}
-	return value
+	return v.wrapRequest(r.request)
 }
 
 // checkResponse is the living response that a method was called on.
