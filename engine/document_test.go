@@ -44,7 +44,7 @@ func TestDeepPagesAreKept(t *testing.T) {
 		if _, err := parseHTML([]byte(body)); err == nil {
 			t.Errorf("%s: is not too deep for the parser", name)
 		}
-		r := page("http://h/", body)
+		r := htmlPage("http://h/", body)
 		if n := r.Select(selector(t, ".m")).Len(); n < 2000 {
 			t.Errorf("%s: %d of 2000 elements", name, n)
 		}
@@ -78,7 +78,7 @@ func TestFlattenKeepsShallowPages(t *testing.T) {
 func TestFlattenPastTheLimitOnly(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("<div>", 600) + "<p>deep</p>" + strings.Repeat("</div>", 600) + "<section><p>after</p></section>"
-	r := page("http://h/", body)
+	r := htmlPage("http://h/", body)
 	if got := r.Select(selector(t, "body > section > p")).Text(); got != "after" {
 		t.Errorf("what follows is not where it was: %q", got)
 	}
@@ -120,7 +120,7 @@ func TestBadMarkupNeverFails(t *testing.T) {
 
 func TestNoscriptIsMarkup(t *testing.T) {
 	t.Parallel()
-	r := page("http://h/", "<body><noscript><a href=/plain>x</a></noscript>")
+	r := htmlPage("http://h/", "<body><noscript><a href=/plain>x</a></noscript>")
 	if got, _ := r.Select(selector(t, "noscript a::attr(href)")).Get(); got != "/plain" {
 		t.Errorf("a link for those without JavaScript: %q", got)
 	}
