@@ -57,12 +57,8 @@ type openTag struct {
 // start takes a start tag.
 func (f *flattener) start(name string, raw []byte, selfClosing bool) {
 	a := atom.Lookup([]byte(name))
-	if isVoid(a) || (selfClosing && f.foreign > 0) {
+	if isVoid(a) || isOutline(a) || selfClosing && f.foreign > 0 {
 		f.out = append(f.out, raw...)
-		return
-	}
-	if a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset {
-		f.out = append(f.out, raw...) // the parser has one of each, and nothing is to be closed before them
 		return
 	}
 	for i := len(f.open) - 1; f.written >= f.depth && i >= 0; i-- {
@@ -78,11 +74,12 @@ func (f *flattener) start(name string, raw []byte, selfClosing bool) {
 	}
 }
 
-// end takes an end tag: everything down to its element is closed, and said to be. One without an open element is dropped.
+// end takes an end tag: everything down to its element is closed. The parser closes most of that by itself, but formatting it
+// would open again in what follows. An end tag without an open element is dropped.
 func (f *flattener) end(name string) {
 	a := atom.Lookup([]byte(name))
-	if a == atom.Br || a == atom.P && !f.has(name, a) {
-		f.out = append(f.out, "</"+name+">"...) // these two make an element of their own
+	if isOutline(a) || a == atom.Br || a == atom.P && !f.has(name, a) {
+		f.out = append(f.out, "</"+name+">"...) // the last two make an element of their own
 		return
 	}
 	if !f.has(name, a) {
@@ -91,8 +88,12 @@ func (f *flattener) end(name string) {
 	for {
 		i := len(f.open) - 1
 		top := f.open[i]
-		if !top.closed {
+		switch {
+		case top.closed:
+		case top.name == name || isFormatting(top.atom):
 			f.close(i)
+		default:
+			f.written--
 		}
 		if top.atom == atom.Svg || top.atom == atom.Math {
 			f.foreign--
@@ -134,6 +135,21 @@ func isVoid(a atom.Atom) bool {
 	switch a {
 	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Image, atom.Img,
 		atom.Input, atom.Keygen, atom.Link, atom.Meta, atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+// isOutline reports whether an element is one that a page has once, whose tags may be left out or repeated.
+func isOutline(a atom.Atom) bool {
+	return a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset
+}
+
+// isFormatting reports whether an element is in WHATWG HTML's list of active formatting elements.
+func isFormatting(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong,
+		atom.Tt, atom.U:
 		return true
 	}
 	return false
