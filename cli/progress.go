@@ -125,10 +125,9 @@ func round(f float64) float64 {
 // thousands writes 1234567 as 1,234,567.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	digits := len(strings.TrimPrefix(s, "-"))
-	for i := digits - 3; i > 0; i -= 3 {
-		at := len(s) - digits + i
-		s = s[:at] + "," + s[at:]
+	first := len(s) - len(strings.TrimPrefix(s, "-"))
+	for i := len(s) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
 	return s
 }

@@ -165,7 +165,7 @@ func writeStatus(out io.Writer, s scheduler.Status) error {
 		{"dead letters", s.DeadLetters, ""},
 		{"workers", int64(len(s.Workers)), strings.Join(s.Workers, " ")},
 	} {
-		fmt.Fprintf(t, "  %s\t%s\t  %s\n", row.name, thousands(row.n), row.note)
+		fmt.Fprintf(t, "%s\t%s\t  %s\n", row.name, thousands(row.n), row.note)
 	}
 	return t.Flush()
 }

@@ -1,10 +1,7 @@
 -- blog: every post of a blog, found by following the links of its lists.
 local dates = require "lib.dates"
 
-local spider = {
-  name = "blog",
-  start_urls = { "http://127.0.0.1:8000/index.html" },
-}
+local spider = { name = "blog" }
 
 -- A list page: its posts, and the next list if there is one.
 function spider.parse(response)
