@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -147,11 +148,14 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, c *Child) ([
 	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.score(c.Request), when(c), json), letters
 }
 
+// noLease is the lease of children that no lease caused.
+const noLease = "/"
+
 // finishPart lays out the arguments as scripts/commit.lua reads them.
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
 	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
 	hold := max(0, int64(math.Ceil(float64(o.Hold)/float64(time.Millisecond))))
-	args = append(args, o.Lease.ID, flag(p.final), flag(o.givenUp()), hold, len(o.Items))
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.givenUp()), hold, len(o.Items))
 	for _, item := range o.Items {
 		args = append(args, item)
 		p.bytes += len(item)
@@ -196,11 +200,9 @@ func (f *Frontier) tooMany(o *Outcome, n int) *Outcome {
 	d := DeadLetter{Kind: DeadRequest, Reason: ReasonTooLarge, Attempts: o.Lease.Attempts,
 		Error: fmt.Sprintf("one page gave %d values; at most %d fit in a commit", n, hugeOutcome)}
 	if o.Lease.Seed != nil {
-		d.Kind, d.Seed = DeadSeed, string(o.Lease.Seed)
-	} else if r := o.Lease.Request; r != nil {
-		d.URL, d.Callback = r.URL, r.Callback
-		d.Request, _ = r.Encode()
+		d.Kind = DeadSeed
 	}
+	d.Describe(o.Lease)
 	return &Outcome{Lease: o.Lease, Dead: []DeadLetter{d}}
 }
 

@@ -44,6 +44,19 @@ type DeadLetter struct {
 	Time     int64           `json:"time,omitempty"` // Unix seconds
 }
 
+// Describe fills in which seed or request a letter is about.
+func (d *DeadLetter) Describe(l Lease) {
+	switch {
+	case l.Seed != nil:
+		d.Seed = string(l.Seed)
+	case l.Request != nil:
+		d.URL, d.Callback = l.Request.URL, l.Request.Callback
+		d.Request, _ = l.Request.Encode() // it came from a queue, so it has a wire form
+	default:
+		d.Request = l.Raw
+	}
+}
+
 // encode returns the letter's JSON, with what every letter has filled in.
 func (d DeadLetter) encode(worker, revision string) []byte {
 	if d.Worker == "" {

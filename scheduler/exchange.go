@@ -18,6 +18,8 @@ type Exchanged struct {
 	Refilled int           // seeds that were taken in
 	Paused   bool
 	Pending  int64
+	Filtered int       // children that were duplicates
+	Now      time.Time // Redis' clock when it leased
 }
 
 // Exchange commits outcomes and asks for up to want leases (after taking in up to seeds seeds), in one round trip where it can.
@@ -103,6 +105,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		} else {
 			s.upto[p.outcome] = p.upto
 		}
+		x.Filtered += len(p.filtered)
 		if stored && same {
 			for _, child := range p.sent {
 				f.seen.add(child.print)
@@ -110,6 +113,9 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		}
 	}
 	x.Paused, x.Pending = r.text(3) == "1", r.num(4)
+	if kind == "OK" {
+		x.Filtered += int(r.num(7))
+	}
 	f.logDuplicates(c, r.text(6))
 	return nil
 }
@@ -201,6 +207,7 @@ func (f *Frontier) read(into *answer, cmd *redis.Cmd) error {
 // leased takes in the reply to a lease.
 func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	x.Wait = time.Duration(r.num(0)) * time.Millisecond
+	x.Now = time.UnixMilli(r.num(1))
 	f.seen.observe(r.text(2))
 	x.Paused, x.Pending = r.text(3) == "1", r.num(4)
 	for i := 5; i+2 < len(r.values); i += 3 {

@@ -186,3 +186,10 @@ func flag(on bool) string {
 	}
 	return "0"
 }
+
+// Enqueue adds requests that no lease caused (start URLs), through the duplicate filter unless they say otherwise, and returns how many
+// were new. As Exchange, it goes on until Redis has answered or ctx ends, and is called by the same goroutine.
+func (f *Frontier) Enqueue(ctx context.Context, children []Child) (added int, err error) {
+	x, err := f.Exchange(ctx, []*Outcome{{Children: children}}, 0, 0)
+	return len(children) - x.Filtered, err
+}

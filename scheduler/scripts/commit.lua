@@ -3,17 +3,19 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
 --       then for each outcome:
---         id/head        the lease, and the first 14 characters of its member: both must match (the fence)
+--         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
+--                        '/' alone: requests that no lease caused (start URLs)
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
 --         hold ms        keep off the slot for so long
 --         ni item...  nd letter...  ns (counter by)...  nc (fingerprint slot score when json)...
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
--- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added}
+-- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered}
 --   flags: for each outcome '1' stored, '0' stale. DUP has those of the first time. LATE (an older number) and ROLLBACK
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
+--   filtered: how many children were duplicates.
 local at = 5
 local function count()
   at = at + 1
@@ -58,7 +60,7 @@ if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
 -- 2. read all keys that are written below; a key of another type fails here
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished')
-local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', ''}
+local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
 local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
 last = tonumber(last or 0)
 if last == number then
@@ -79,16 +81,18 @@ for o, one in ipairs(outcomes) do
   if recs[o] and not taken[one.id] then
     local _, slot, _, member = parse(recs[o])
     if string.sub(member, 1, 14) == one.head then
-      flags[o] = '1'
       taken[one.id] = true
       one.slot = slot
-      fresh[#fresh + 1] = one
-      for k = one.c + 1, one.c + 5 * one.nc, 5 do
-        local f = ARGV[k]
-        if #f == 40 and seen[f] == nil then
-          seen[f] = false
-          ask[#ask + 1] = f
-        end
+    end
+  end
+  if one.slot or one.id == '' then
+    flags[o] = '1'
+    fresh[#fresh + 1] = one
+    for k = one.c + 1, one.c + 5 * one.nc, 5 do
+      local f = ARGV[k]
+      if #f == 40 and seen[f] == nil then
+        seen[f] = false
+        ask[#ask + 1] = f
       end
     end
   end
@@ -147,7 +151,7 @@ for _, one in ipairs(fresh) do
       added[k] = true
     end
   end
-  if one.final == 1 then
+  if one.final == 1 and one.slot then
     local slot = one.slot
     if not ended[slot] then
       ended[slot] = 0
@@ -208,6 +212,7 @@ end
 if #refused > 0 then redis.call('HINCRBY', stats, 'scheduler/dead', #refused) end
 settle(weighed)
 res[6] = table.concat(flags)
+res[8] = filtered
 redis.call('HSET', commits, ARGV[1], number .. ' ' .. res[6])
 each('ZREM', leases, over)
 each('HDEL', inflight, over)
