@@ -52,7 +52,7 @@ func encodingServer(t testing.TB, body []byte, fields ...string) string {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	const text = "some text, some text, some text"
-	long := randomText(300_000)
+	long := randomText(100_000)
 	cases := []struct {
 		name   string
 		body   []byte
@@ -131,7 +131,7 @@ func TestDecodeErrors(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	const limit = 50_000
-	bomb := string(gzipped(strings.Repeat("\x00", 20_000_000)))
+	bomb := string(gzipped(strings.Repeat("\x00", 2_000_000)))
 	cases := []struct {
 		name   string
 		body   []byte
@@ -141,7 +141,7 @@ func TestTooLarge(t *testing.T) {
 		{"length", make([]byte, limit+1), nil, false},
 		{"chunked", make([]byte, limit+1), nil, true},
 		{"gzip bomb", []byte(bomb), []string{"gzip"}, false},
-		{"deflate bomb", zlibbed(strings.Repeat("\x00", 20_000_000)), []string{"deflate"}, false},
+		{"deflate bomb", zlibbed(strings.Repeat("\x00", 2_000_000)), []string{"deflate"}, false},
 		{"bomb in gzip", gzipped(bomb), []string{"gzip, gzip"}, false},
 		{"bomb that decodes to nothing", gzipped(strings.Repeat(string(gzipped("")), 100_000)), []string{"gzip, gzip"}, false},
 		{"one byte over", gzipped(strings.Repeat("x", limit+1)), []string{"gzip"}, false},

@@ -216,10 +216,10 @@ func TestFetchTimeouts(t *testing.T) {
 func TestFetchSlowIsNotSilent(t *testing.T) {
 	t.Parallel()
 	u := rawServer(t, func(c net.Conn, _ string, end <-chan struct{}) {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n")
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
-		for range 40 {
+		for range 50 {
 			select {
 			case <-end:
 				return
@@ -228,7 +228,7 @@ func TestFetchSlowIsNotSilent(t *testing.T) {
 			}
 		}
 	})
-	if body := mustGet(t, newDownloader(t, Config{IdleTimeout: 400 * time.Millisecond}), u); len(body) != 40 {
+	if body := mustGet(t, newDownloader(t, Config{IdleTimeout: 600 * time.Millisecond}), u); len(body) != 50 {
 		t.Errorf("%q", body)
 	}
 }
@@ -316,7 +316,7 @@ func TestFetchHTTP2(t *testing.T) {
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		case "/head":
-			for i := range 100 {
+			for i := range 60 {
 				w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("x", 200))
 			}
 		case "/silent":
@@ -338,7 +338,7 @@ func TestFetchHTTP2(t *testing.T) {
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	d := newDownloader(t, Config{MaxSize: 100_000, MaxHeader: 10_000, IdleTimeout: 100 * time.Millisecond})
+	d := newDownloader(t, Config{MaxSize: 100_000, MaxHeader: 10_000, IdleTimeout: 400 * time.Millisecond})
 	d.transport.TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	host := strings.TrimPrefix(s.URL, "https://")
 	if got := mustGet(t, d, s.URL+"//a|b?q"); got != "HTTP/2.0//a|b?q"+host {
@@ -371,10 +371,11 @@ func TestFetchServerClosesKeptConnection(t *testing.T) {
 func TestFetchMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	page := strings.Repeat("0123456789abcdef", 6000) // 96 KB
+	packed := gzipped(page)
 	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("gzip") {
 			w.Header().Set("Content-Encoding", "gzip")
-			w.Write(gzipped(page))
+			w.Write(packed)
 			return
 		}
 		if r.URL.Query().Has("chunked") {
@@ -412,7 +413,7 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 func TestFetchWaitsForMemory(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })
-	d := newDownloader(t, Config{MaxInMemory: 4096, IdleTimeout: 50 * time.Millisecond})
+	d := newDownloader(t, Config{MaxInMemory: 4096, IdleTimeout: 100 * time.Millisecond})
 	first, err := get(t, d, s.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -421,7 +422,7 @@ func TestFetchWaitsForMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
 	defer cancel()
 	if res, err := d.Fetch(ctx, &Request{URL: s.URL}); err == nil || ctx.Err() == nil {
 		t.Errorf("a third body: %v, %v", res, err)
@@ -485,5 +486,32 @@ func TestErrorTemporary(t *testing.T) {
 		if got := (&Error{Kind: kind}).Temporary(); got != want {
 			t.Errorf("%s: %v", kind, got)
 		}
+	}
+}
+
+func BenchmarkFetch(b *testing.B) {
+	page := []byte(randomText(26_000))
+	s := newServer(b, func(w http.ResponseWriter, _ *http.Request) { w.Write(page) })
+	d := newDownloader(b, Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		mustGet(b, d, s.URL)
+	}
+}
+
+// BenchmarkClient is net/http's own client doing the same, for comparison.
+func BenchmarkClient(b *testing.B) {
+	page := []byte(randomText(26_000))
+	s := newServer(b, func(w http.ResponseWriter, _ *http.Request) { w.Write(page) })
+	c := &http.Client{Timeout: time.Minute}
+	b.Cleanup(c.CloseIdleConnections)
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := c.Get(s.URL)
+		if err != nil {
+			b.Fatal(err)
+		}
+		io.ReadAll(res.Body)
+		res.Body.Close()
 	}
 }
