@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -30,9 +31,9 @@ type commit struct {
 type part struct {
 	outcome  int // index
 	final    bool
-	upto     int      // children before this one need not be sent again
-	sent     []*Child // in the order of the arguments
-	filtered []*Child // known by the cache
+	upto     int   // a chunk: children before this one need not be sent again
+	sent     []int // children, in the order of the arguments
+	filtered []int // children that the cache knows
 	args     []any
 	bytes    int
 }
@@ -85,54 +86,76 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 	return c, false
 }
 
-// part filters and encodes what is left of an outcome. The cache is asked now, not when the outcome was made: it may have been
-// emptied since.
+// part filters and encodes what is left of an outcome: all of it, or a chunk of its children when that is too much for one script
+// call. Children that skip the duplicate check never go ahead in a chunk: if the rest were lost, they would come twice.
 func (f *Frontier) part(index int, o *Outcome, from int) part {
-	p := part{outcome: index, final: true, upto: len(o.Children)}
+	p := part{outcome: index, final: true}
 	if n := o.indivisible(); n > hugeOutcome {
 		o = f.tooMany(o, n)
 	}
-	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats)
-	var kids []any
-	var letters []DeadLetter
-	chunked := 0
+	todo, checked := f.unknown(&p, o, from)
+	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 5*len(todo)
+	if checked == 0 || values <= maxValues {
+		kids, letters := f.children(&p, o, todo)
+		if p.bytes <= maxBytes || checked == 0 {
+			f.finishPart(&p, o, kids, letters)
+			return p
+		}
+	}
+	return f.chunk(p, o, todo)
+}
+
+// unknown lists the children that have to be sent and counts those of them that go through the duplicate check. The cache is asked
+// now, not when the outcome was made: it may have been emptied since.
+func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked int) {
 	for i := range o.Children {
 		child := &o.Children[i]
-		switch forced := child.forced(); {
-		case forced:
-			values += 5
-			continue
+		switch {
+		case child.forced():
 		case i < from:
 			continue
 		case f.seen.has(child.print):
-			p.filtered = append(p.filtered, child)
+			p.filtered = append(p.filtered, i)
+			continue
+		default:
+			checked++
+		}
+		todo = append(todo, i)
+	}
+	return todo, checked
+}
+
+// chunk is the first piece of an outcome's children.
+func (f *Frontier) chunk(p part, o *Outcome, todo []int) part {
+	p.final, p.sent, p.bytes = false, nil, 0
+	var kids []any
+	var letters []DeadLetter
+	for _, i := range todo {
+		if o.Children[i].forced() {
 			continue
 		}
-		if chunked == chunkSize || p.bytes > maxBytes {
-			p.final, p.upto = false, i
+		if len(p.sent)+len(letters) == chunkSize || p.bytes > maxBytes/2 {
 			break
 		}
-		kids, letters = f.child(&p, kids, letters, child)
-		chunked++
+		kids, letters = f.child(&p, kids, letters, o, i)
+		p.upto = i + 1
 	}
-	if chunked > 0 && values+5*chunked > maxValues {
-		p.final = false
-	}
-	if !p.final {
-		o = &Outcome{Lease: o.Lease}
-	} else {
-		for i := range o.Children {
-			if child := &o.Children[i]; child.forced() {
-				kids, letters = f.child(&p, kids, letters, child)
-			}
-		}
-	}
-	f.finishPart(&p, o, kids, letters)
+	p.filtered = slices.DeleteFunc(p.filtered, func(i int) bool { return i >= p.upto })
+	f.finishPart(&p, &Outcome{Lease: o.Lease}, kids, letters)
 	return p
 }
 
+func (f *Frontier) children(p *part, o *Outcome, todo []int) (kids []any, letters []DeadLetter) {
+	kids = make([]any, 0, 5*len(todo))
+	for _, i := range todo {
+		kids, letters = f.child(p, kids, letters, o, i)
+	}
+	return kids, letters
+}
+
 // child encodes one child; one that cannot be encoded becomes a dead letter of its own.
-func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, c *Child) ([]any, []DeadLetter) {
+func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, i int) ([]any, []DeadLetter) {
+	c := &o.Children[i]
 	json, err := c.Request.Encode()
 	if err != nil {
 		return kids, append(letters, DeadLetter{
@@ -143,7 +166,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, c *Child) ([
 	if c.forced() {
 		print = "!" + print
 	}
-	p.sent = append(p.sent, c)
+	p.sent = append(p.sent, i)
 	p.bytes += len(json) + 80
 	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.score(c.Request), when(c), json), letters
 }

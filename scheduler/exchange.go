@@ -107,8 +107,8 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		}
 		x.Filtered += len(p.filtered)
 		if stored && same {
-			for _, child := range p.sent {
-				f.seen.add(child.print)
+			for _, k := range p.sent {
+				f.seen.add(s.outcomes[p.outcome].Children[k].print)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 	if kind == "OK" {
 		x.Filtered += int(r.num(7))
 	}
-	f.logDuplicates(c, r.text(6))
+	f.logDuplicates(s, c, r.text(6))
 	return nil
 }
 
@@ -220,18 +220,19 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 }
 
 // logDuplicates logs children that were not added: all with DupefilterDebug, else the first.
-func (f *Frontier) logDuplicates(c *commit, added string) {
+func (f *Frontier) logDuplicates(s *sending, c *commit, added string) {
 	if f.reported && !f.cfg.DupefilterDebug {
 		return
 	}
 	at := 0
 	for _, p := range c.parts {
-		for _, child := range p.filtered {
-			f.logDuplicate(child)
+		children := s.outcomes[p.outcome].Children
+		for _, i := range p.filtered {
+			f.logDuplicate(&children[i])
 		}
-		for _, child := range p.sent {
+		for _, i := range p.sent {
 			if at < len(added) && added[at] == '0' {
-				f.logDuplicate(child)
+				f.logDuplicate(&children[i])
 			}
 			at++
 		}

@@ -26,9 +26,9 @@ type kit struct {
 }
 
 // each runs a test with a fresh crawl on every backend.
-func each(t *testing.T, cfg Config, test func(k *kit)) {
+func each(t *testing.T, cfg Config, test func(t *testing.T, k *kit)) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, url string) { test(newKit(t, url, cfg)) })
+	redistest.Each(t, func(t *testing.T, url string) { test(t, newKit(t, url, cfg)) })
 }
 
 func newKit(t *testing.T, url string, cfg Config) *kit {
@@ -144,6 +144,16 @@ func ids(leases []Lease) []string {
 		out = append(out, l.ID)
 	}
 	return out
+}
+
+// expire makes leases end now, as if their worker had died a lease time ago.
+func (k *kit) expire(leases ...Lease) {
+	k.t.Helper()
+	for _, l := range leases {
+		if err := k.rdb.ZAddXX(k.ctx, k.keys.leases, redis.Z{Score: 1, Member: redisID(l.ID)}).Err(); err != nil {
+			k.t.Fatal(err)
+		}
+	}
 }
 
 // finish commits empty outcomes for leases.

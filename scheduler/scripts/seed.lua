@@ -13,12 +13,15 @@ elseif kind == 'set' then
   end
   return n
 elseif kind == 'zset' then
-  local lowest, args = redis.call('ZRANGE', start_urls, 0, 0, 'WITHSCORES'), {}
+  local lowest, args, known = redis.call('ZRANGE', start_urls, 0, 0, 'WITHSCORES'), {}, {}
   local score = math.min(tonumber(lowest[2] or 0), 0)
   for _, seed in ipairs(ARGV) do
-    score = score - 1
-    args[#args + 1] = score
-    args[#args + 1] = seed
+    if not known[seed] then
+      known[seed] = true
+      score = score - 1
+      args[#args + 1] = score
+      args[#args + 1] = seed
+    end
   end
   for i = 1, #args, 1000 do
     n = n + redis.call('ZADD', start_urls, 'NX', unpack(args, i, math.min(i + 999, #args)))
