@@ -7,11 +7,10 @@ func (r *repair) loop(s ast.Stmt) []ast.Stmt {
 	around := r.jumps.push(&scope{})
 	defer r.jumps.pop()
 	inside := &scope{loop: true}
+	needed := true
 	switch s := s.(type) {
 	case *ast.WhileStmt:
-		if !r.while(s, inside) {
-			return nil
-		}
+		needed = r.while(s, inside)
 	case *ast.RepeatStmt:
 		r.repeat(s, inside)
 	case *ast.NumberForStmt:
@@ -22,11 +21,14 @@ func (r *repair) loop(s ast.Stmt) []ast.Stmt {
 		hidden := []string{"(for generator)", "(for state)", "(for control)"}
 		s.Stmts = r.inside(inside, s.Stmts, append(hidden, s.Names...)...)
 	}
-	if inside.breaker == "" {
-		return []ast.Stmt{s}
-	}
 	end := at(&ast.LabelStmt{Name: inside.breaker}, s)
 	around.labels = map[string]*label{end.Name: {active: around.active(), trailing: true}}
+	switch {
+	case !needed:
+		return nil
+	case inside.breaker == "":
+		return []ast.Stmt{s}
+	}
 	return []ast.Stmt{at(&ast.DoBlockStmt{Stmts: []ast.Stmt{s, end}}, s)}
 }
 
