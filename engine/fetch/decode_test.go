@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"io"
 	"log"
 	"math/rand/v2"
@@ -195,4 +196,25 @@ func TestDecodeNoBody(t *testing.T) {
 			t.Errorf("%s: %v, %v", reply, res, err)
 		}
 	}
+}
+
+// Whatever comes, decoding ends with all of the data or one of our errors, within the limit.
+func FuzzDecode(f *testing.F) {
+	f.Add(gzipped("text"), "gzip")
+	f.Add(append(gzipped("a"), gzipped("b")...), "x-gzip")
+	f.Add(zlibbed("text"), "deflate")
+	f.Add(deflated("text"), "deflate")
+	f.Add(gzipped(string(gzipped("text"))), "gzip,gzip")
+	f.Add([]byte("\x1f\x8b"), "gzip")
+	f.Fuzz(func(t *testing.T, data []byte, encoding string) {
+		r, done, err := decode(bytes.NewReader(data), []string{encoding}, 1<<16)
+		if err == nil {
+			_, err = io.Copy(io.Discard, io.LimitReader(r, 1<<20))
+			done()
+		}
+		var own *Error
+		if err != nil && err != io.ErrUnexpectedEOF && !errors.As(err, &own) {
+			t.Errorf("%v", err)
+		}
+	})
 }
