@@ -32,12 +32,10 @@ func linkFilter(L *lua.LState) engine.LinkFilter {
 		}
 		return f
 	}
-	for key, value := lua.LValue(lua.LNil), lua.LValue(lua.LNil); ; {
-		if key, value = options.Next(key); key == lua.LNil {
-			return f
-		}
+	for key, value := options.Next(lua.LNil); key != lua.LNil; key, value = options.Next(key) {
 		linkOption(L, &f, lua.LVAsString(key), value)
 	}
+	return f
 }
 
 func linkOption(L *lua.LState, f *engine.LinkFilter, key string, value lua.LValue) {
