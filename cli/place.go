@@ -84,7 +84,7 @@ func (w where) look(ctx context.Context, l *logs) (*place, error) {
 	}
 	server, err := embedded.Find(ctx, w.dir)
 	if err != nil {
-		return nil, fmt.Errorf("no crawl in %s: %w; name a folder by --data or a Redis by --redis", w.dir, err)
+		return nil, err
 	}
 	return w.dial(ctx, &place{server: server, url: server.URL(), dir: w.dir}, l)
 }

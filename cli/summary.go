@@ -78,7 +78,7 @@ func (s summary) write(out io.Writer) {
 		row("status", "%s", counts(by))
 	}
 	row("errors", "%s", thousands(s.progress.Errors))
-	row("duplicates", "%s", thousands(s.Stats[statDuplicates]))
+	row("duplicates", "%s", thousands(s.Total[statDuplicates])) // the filter is in Redis: only the whole crawl's are counted
 	if s.Lost > 0 {
 		row("late", "%s  (their leases had ended: others have done these pages)", thousands(int64(s.Lost)))
 	}
@@ -90,6 +90,9 @@ func (s summary) write(out io.Writer) {
 	}
 	if s.left != nil {
 		row("left", "%s", left(*s.left))
+		if s.left.DeadLetters > 0 {
+			row("dead letters", "%s", thousands(s.left.DeadLetters))
+		}
 	}
 	t.Flush()
 }
@@ -99,7 +102,7 @@ func (s summary) attributes() []any {
 	a := []any{
 		"spider", s.spider, "reason", s.Reason, "started", s.Started, "seconds", s.Duration.Seconds(),
 		"pages", s.progress.Pages, "items", s.progress.Items, "errors", s.progress.Errors,
-		"dropped", s.Stats[statDropped], "duplicates", s.Stats[statDuplicates], "status", s.statuses(),
+		"dropped", s.Stats[statDropped], "duplicates", s.Total[statDuplicates], "status", s.statuses(),
 		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "stats", s.Stats, "total", s.Total,
 	}
 	if s.left != nil {
@@ -110,14 +113,14 @@ func (s summary) attributes() []any {
 
 // left says what a crawl has still to do.
 func left(s scheduler.Status) string {
-	if s.Pending+s.Delayed+s.InFlight+s.Seeds+s.DeadLetters == 0 {
+	if s.Pending+s.Delayed+s.InFlight+s.Seeds == 0 {
 		return "nothing"
 	}
 	var parts []string
 	for _, p := range []struct {
 		n    int64
 		what string
-	}{{s.Pending, "pending"}, {s.Delayed, "delayed"}, {s.InFlight, "in flight"}, {s.Seeds, "seeds"}, {s.DeadLetters, "dead letters"}} {
+	}{{s.Pending, "pending"}, {s.Delayed, "delayed"}, {s.InFlight, "in flight"}, {s.Seeds, "seeds"}} {
 		if p.n > 0 {
 			parts = append(parts, thousands(p.n)+" "+p.what)
 		}

@@ -17,10 +17,10 @@ func ended(reason string) summary {
 		Summary: engine.Summary{
 			Reason: reason, Duration: 12345 * time.Millisecond, Released: 2, Lost: 1,
 			Stats: map[string]int64{
-				statPages: 1500, statItems: 1200, statDropped: 3, statDuplicates: 44,
+				statPages: 1500, statItems: 1200, statDropped: 3,
 				statStatus + "200": 1480, statStatus + "404": 15, statStatus + "500": 15,
 			},
-			Total: map[string]int64{statPages: 9000, statItems: 8000},
+			Total: map[string]int64{statPages: 9000, statItems: 8000, statDuplicates: 44},
 		},
 		progress: engine.Progress{Pages: 1500, Items: 1200, Errors: 5},
 		left:     &scheduler.Status{Pending: 10, Delayed: 1, Seeds: 2, DeadLetters: 4},
@@ -32,15 +32,16 @@ func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	ended(engine.ReasonInterrupted).write(&out)
 	want := `blog interrupted after 12.35s
-  pages        1,500  (122 a second)
-  items        1,200, 3 dropped
-  status       200: 1,480  404: 15  500: 15
-  errors       5
-  duplicates   44
-  late         1  (their leases had ended: others have done these pages)
-  handed back  2
-  whole crawl  9,000 pages, 8,000 items
-  left         10 pending, 1 delayed, 2 seeds, 4 dead letters
+  pages         1,500  (122 a second)
+  items         1,200, 3 dropped
+  status        200: 1,480  404: 15  500: 15
+  errors        5
+  duplicates    44
+  late          1  (their leases had ended: others have done these pages)
+  handed back   2
+  whole crawl   9,000 pages, 8,000 items
+  left          10 pending, 1 delayed, 2 seeds
+  dead letters  4
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)

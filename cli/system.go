@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/signal"
@@ -43,7 +44,7 @@ func columns() int {
 	if err != nil {
 		return 0
 	}
-	return width
+	return cmp.Or(width, 80) // a terminal that does not know its width says 0
 }
 
 func worker() string {
