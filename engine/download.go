@@ -117,5 +117,5 @@ func dropCredentials(r *scheduler.Request) {
 }
 
 func newResponse(r *scheduler.Request, got *fetch.Response) *Response {
-	return &Response{URL: r.URL, Status: got.Status, Header: got.Header, Body: got.Body, Request: r}
+	return &Response{URL: r.URL, Status: got.Status, Header: got.Header, Body: got.Body, Request: r, free: got.Release}
 }

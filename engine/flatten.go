@@ -8,13 +8,13 @@ import (
 )
 
 // flattenSight is how many open elements an end tag looks through: a page of end tags that find nothing must not take forever.
-const flattenSight = 1024
+const flattenSight = 256
 
 // flatten rewrites a page so that at most about depth elements are open at once. An element that would be nested deeper becomes
 // a later sibling of the deepest one, so that no element, attribute or text is lost; only who contains whom changes, and only
 // down there.
 func flatten(text []byte, depth int) []byte {
-	f := flattener{depth: depth, out: make([]byte, 0, len(text)+len(text)/4)}
+	f := flattener{depth: depth, out: make([]byte, 0, len(text)+len(text)/4), count: map[string]int{}}
 	z := html.NewTokenizer(bytes.NewReader(text))
 	for {
 		kind := z.Next()
@@ -44,8 +44,9 @@ type flattener struct {
 	depth   int
 	out     []byte
 	open    []openTag
-	written int // how many of open have their start tag, and no end tag, in out
-	foreign int // how many of open are svg or math
+	count   map[string]int // of open, by name
+	written int            // how many of open have their start tag, and no end tag, in out
+	foreign int            // how many of open are svg or math
 }
 
 type openTag struct {
@@ -57,12 +58,8 @@ type openTag struct {
 // start takes a start tag.
 func (f *flattener) start(name string, raw []byte, selfClosing bool) {
 	a := atom.Lookup([]byte(name))
-	if isVoid(a) || (selfClosing && f.foreign > 0) {
+	if isVoid(a) || isOutline(a) || selfClosing && f.foreign > 0 {
 		f.out = append(f.out, raw...)
-		return
-	}
-	if a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset {
-		f.out = append(f.out, raw...) // the parser has one of each, and nothing is to be closed before them
 		return
 	}
 	for i := len(f.open) - 1; f.written >= f.depth && i >= 0; i-- {
@@ -72,17 +69,19 @@ func (f *flattener) start(name string, raw []byte, selfClosing bool) {
 	}
 	f.out = append(f.out, raw...)
 	f.open = append(f.open, openTag{name: name, atom: a})
+	f.count[name]++
 	f.written++
 	if a == atom.Svg || a == atom.Math {
 		f.foreign++
 	}
 }
 
-// end takes an end tag: everything down to its element is closed, and said to be. One without an open element is dropped.
+// end takes an end tag: everything down to its element is closed. The parser closes most of that by itself, but formatting it
+// would open again in what follows. An end tag without an open element is dropped.
 func (f *flattener) end(name string) {
 	a := atom.Lookup([]byte(name))
-	if a == atom.Br || a == atom.P && !f.has(name, a) {
-		f.out = append(f.out, "</"+name+">"...) // these two make an element of their own
+	if isOutline(a) || a == atom.Br || a == atom.P && !f.has(name, a) {
+		f.out = append(f.out, "</"+name+">"...) // the last two make an element of their own
 		return
 	}
 	if !f.has(name, a) {
@@ -91,13 +90,18 @@ func (f *flattener) end(name string) {
 	for {
 		i := len(f.open) - 1
 		top := f.open[i]
-		if !top.closed {
+		switch {
+		case top.closed:
+		case top.name == name || isFormatting(top.atom):
 			f.close(i)
+		default:
+			f.written--
 		}
 		if top.atom == atom.Svg || top.atom == atom.Math {
 			f.foreign--
 		}
 		f.open = f.open[:i]
+		f.count[top.name]--
 		if top.name == name {
 			return
 		}
@@ -106,6 +110,9 @@ func (f *flattener) end(name string) {
 
 // has reports whether an end tag finds its element open. A table's parts and what is in them do not see past the table.
 func (f *flattener) has(name string, a atom.Atom) bool {
+	if f.count[name] == 0 {
+		return false
+	}
 	for i := len(f.open) - 1; i >= max(0, len(f.open)-flattenSight); i-- {
 		if f.open[i].name == name {
 			return true
@@ -134,6 +141,21 @@ func isVoid(a atom.Atom) bool {
 	switch a {
 	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Image, atom.Img,
 		atom.Input, atom.Keygen, atom.Link, atom.Meta, atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+// isOutline reports whether an element is one that a page has once, whose tags may be left out or repeated.
+func isOutline(a atom.Atom) bool {
+	return a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset
+}
+
+// isFormatting reports whether an element is in WHATWG HTML's list of active formatting elements.
+func isFormatting(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong,
+		atom.Tt, atom.U:
 		return true
 	}
 	return false

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
 )
@@ -22,7 +23,8 @@ var guessLabels = map[string]string{
 // guessCharset is for a page that names no charset and is not UTF-8. It never fails: windows-1252, which gives every byte a
 // meaning, is what WHATWG HTML falls back to.
 func guessCharset(body []byte) charset {
-	label := detect(guessText(body))
+	sample := guessText(body)
+	label := detect(sample)
 	if l, ok := guessLabels[label]; ok {
 		label = l
 	}
@@ -30,7 +32,28 @@ func guessCharset(body []byte) charset {
 	if !ok || cs.enc == nil {
 		cs, _ = lookupCharset("windows-1252")
 	}
+	if strings.HasPrefix(cs.name, "windows-") || strings.HasPrefix(cs.name, "iso-8859-") {
+		if jis, _ := lookupCharset("shift_jis"); hasKana(jis, sample) {
+			return jis
+		}
+	}
 	return cs
+}
+
+// hasKana reports whether bytes are Japanese in that charset: chardet does not see it in less than about twenty characters of
+// Shift_JIS, while text of any other charset hardly ever gives kana.
+func hasKana(cs charset, sample []byte) bool {
+	text, clean := cs.decode(sample)
+	kana, others := 0, 0
+	for _, r := range string(text) {
+		switch {
+		case '\u3040' <= r && r <= '\u30ff':
+			kana++
+		case r >= utf8.RuneSelf:
+			others++
+		}
+	}
+	return clean && 3*kana > others
 }
 
 // detect asks chardet, whose tables are not trusted with every input there is.

@@ -14,7 +14,7 @@ import (
 )
 
 // maxJSONSize bounds one encoded value, since a few tables that hold each other many times over can stand for any amount of text.
-const maxJSONSize = 32 << 20
+const maxJSONSize = 16 << 20
 
 // encodeJSON writes a Lua value as JSON: keys sorted, & < > not escaped, whole numbers without a fraction. A cycle, a function,
 // a userdata, NaN, an infinity, bytes that are not UTF-8 and a table with mixed keys are errors that name the path to them
@@ -120,13 +120,8 @@ func (e *jsonEncoder) number(f float64) error {
 }
 
 func (e *jsonEncoder) table(t *lua.LTable) error {
-	for i := range e.open {
-		if e.open[i].table == t {
-			return errJSONCycle
-		}
-	}
 	if len(e.open) == maxJSONDepth {
-		return errJSONDepth
+		return e.tooDeep()
 	}
 	n, base := t.MaxN(), len(e.entries)
 	if err := e.collect(t, n); err != nil {
@@ -149,6 +144,19 @@ func (e *jsonEncoder) table(t *lua.LTable) error {
 	}
 	e.pop(base)
 	return nil
+}
+
+// tooDeep says why tables nest so deep. A cycle is looked for only here, where every cycle ends.
+func (e *jsonEncoder) tooDeep() error {
+	seen := make(map[*lua.LTable]bool, len(e.open))
+	for i := range e.open {
+		if seen[e.open[i].table] {
+			e.open = e.open[:i]
+			return errJSONCycle
+		}
+		seen[e.open[i].table] = true
+	}
+	return errJSONDepth
 }
 
 // collect appends the entries of a map to e.entries, or refuses a table that is neither a map nor a list of n.

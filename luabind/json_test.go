@@ -87,9 +87,10 @@ func TestJSONEncodeErrorsNameThePath(t *testing.T) {
 		{`{["caf\233"] = 1}`, `item["caf\xe9"] (a key) is not UTF-8`},
 		{`coroutine.create(print)`, `item is a thread`},
 		{`(function() local t = {}; t.a = {t}; return t end)()`, `item.a[1] contains itself`},
-		{`(function() local t = {}; for i = 1, 300 do t = {t} end; return t end)()`, `item[1][1]`},
-		{`(function() local t = {}; for i = 1, 100 do t = {t, t} end; return t end)()`, `is larger than 32 MB`},
-		{`{a = ("x"):rep(40 * 1024 * 1024)}`, `item.a is larger than 32 MB`},
+		{`(function() local t = {}; t.t = t; return t end)()`, `item.t contains itself`},
+		{`(function() local t = {}; for i = 1, 300 do t = {t} end; return t end)()`, `is nested deeper than 200`},
+		{`(function() local t = {}; for i = 1, 100 do t = {("x"):rep(1000), t, t} end; return t end)()`, `is larger than 16 MB`},
+		{`{a = ("x"):rep(17 * 1024 * 1024)}`, `item.a is larger than 16 MB`},
 		{`setmetatable({}, {__index = function() error("ran") end}).x`, `ran`},
 	}
 	for _, c := range cases {

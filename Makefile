@@ -1,0 +1,26 @@
+# What CI runs is .ci/run; these are its parts, for the desk.
+.PHONY: build test race lint soak bench
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+build:
+	go build -o luacrawl .
+
+test:
+	go test ./...
+
+race:
+	go test -race ./...
+
+lint:
+	test -z "$$(gofmt -l .)"
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go mod tidy -diff
+
+# The long forms: more kills, more pages, generated programs.
+soak:
+	LUACRAWL_SOAK=1 CI=true go test -race -timeout 60m ./...
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"luacrawl/engine"
+)
+
+// arrange puts the flags of a command before its arguments, where urfave/cli looks for them: everyone types
+// "run FILE --until-done". What follows "--" stays an argument. It also refuses unknown commands and flags, with a
+// suggestion, since it has to know which flags take a value anyway; and it turns every way to ask for help into
+// the help command.
+func arrange(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 || isHelp(args[1]) {
+		return []string{args[0], "help"}, nil
+	}
+	name := args[1]
+	if name == "--version" {
+		name = "version"
+	}
+	if strings.HasPrefix(name, "-") {
+		return nil, usagef("unknown flag %s: flags come after the command, as in \"luacrawl run FILE --until-done\"", name)
+	}
+	command := app.Command(name)
+	if command == nil {
+		return nil, usagef("unknown command %q.%s See \"luacrawl help\"", name, suggestCommand(app, name))
+	}
+	flags, positional, err := split(command, args[2:])
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(flags, isHelp) {
+		return []string{args[0], "help", name}, nil
+	}
+	return slices.Concat([]string{args[0], name}, flags, []string{"--"}, positional), nil
+}
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "-help" }
+
+// split sorts the arguments of a command into flags with their values and the rest, each in order.
+func split(command *cli.Command, args []string) (flags, positional []string, err error) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			return flags, append(positional, args[i+1:]...), nil
+		case isHelp(arg):
+			return []string{arg}, nil, nil
+		case !strings.HasPrefix(arg, "-") || arg == "-":
+			positional = append(positional, arg)
+			continue
+		}
+		flag := find(command.Flags, arg)
+		if flag == nil {
+			return nil, nil, usagef("unknown flag %s.%s See \"luacrawl %s --help\"", arg, suggestFlag(command, arg), command.Name)
+		}
+		flags = append(flags, arg)
+		if !takesValue(flag) || strings.Contains(arg, "=") {
+			continue
+		}
+		if i+1 == len(args) || isFlag(command.Flags, args[i+1]) || args[i+1] == "--" {
+			return nil, nil, usagef("flag %s needs a value. See \"luacrawl %s --help\"", arg, command.Name)
+		}
+		i++
+		flags = append(flags, args[i])
+	}
+	return flags, positional, nil
+}
+
+// find returns the flag that an argument such as --name or --name=value names, or nil.
+func find(flags []cli.Flag, arg string) cli.Flag {
+	name := flagName(arg)
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func isFlag(flags []cli.Flag, arg string) bool {
+	return isHelp(arg) || strings.HasPrefix(arg, "-") && arg != "-" && find(flags, arg) != nil
+}
+
+// flagName is the name in an argument such as -a, --name or --name=value.
+func flagName(arg string) string {
+	name, _, _ := strings.Cut(arg, "=")
+	return strings.TrimPrefix(strings.TrimPrefix(name, "-"), "-")
+}
+
+func takesValue(f cli.Flag) bool {
+	documented, ok := f.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+// suggestFlag and suggestCommand name what was probably meant; "" when nothing is near.
+func suggestFlag(command *cli.Command, arg string) string {
+	var names []string
+	for _, f := range command.Flags {
+		names = append(names, f.Names()...)
+	}
+	if name := engine.Nearest(flagName(arg), names); len(name) > 1 {
+		return fmt.Sprintf(" Did you mean --%s?", name)
+	}
+	return ""
+}
+
+func suggestCommand(app *cli.App, given string) string {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	if name := engine.Nearest(given, names); name != "" {
+		return fmt.Sprintf(" Did you mean %q?", name)
+	}
+	return ""
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"luacrawl/engine"
+	"luacrawl/engine/fetch"
+	"luacrawl/luabind"
+	"luacrawl/scheduler"
+)
+
+const (
+	closeWait  = 10 * time.Second // for the last words with Redis
+	hostGone   = 15 * time.Second // a joined embedded Redis that is silent for so long has ended
+	othersWait = 5 * time.Second  // for those who joined our embedded Redis to see the end
+)
+
+// crawl is one job on its way: run fills the fields in the order in which they stand.
+type crawl struct {
+	job      *job
+	logs     *logs
+	screen   *screen
+	stop     *interrupts
+	spider   *luabind.Spider
+	settings engine.Settings
+	worker   string
+	stdout   io.Writer
+
+	place      *place
+	frontier   *scheduler.Frontier
+	downloader *fetch.Downloader
+	output     *output
+	engine     *engine.Crawl
+}
+
+// run opens what a crawl needs, crawls, tells how it ended, and closes everything.
+func (c *crawl) run(ctx context.Context) (err error) {
+	if c.output, err = openOutput(c.job.output, c.stdout); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.output.close()) }()
+	if c.place, err = c.open(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.place.close()) }()
+	if err = c.join(ctx); err != nil {
+		return err
+	}
+	c.downloader = fetch.New(fetch.Config{
+		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
+		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
+	})
+	defer c.downloader.Close()
+	if c.engine, err = c.newEngine(); err == nil {
+		c.stop.onSecond(c.engine.Kill)
+		c.announce()
+		err = c.work(ctx)
+	}
+	err = errors.Join(err, c.leave(ctx))
+	if err == nil && c.place.embedded() && !c.place.joined() {
+		c.waitForOthers(ctx)
+	}
+	return err
+}
+
+func (c *crawl) open(ctx context.Context) (*place, error) {
+	if c.job.demo != nil {
+		return c.job.where.embed(ctx, 0, c.logs)
+	}
+	return c.job.where.open(ctx, c.logs)
+}
+
+// join opens the frontier. An embedded crawl that had finished starts anew; one that was interrupted goes on.
+func (c *crawl) join(ctx context.Context) (err error) {
+	anew := c.job.fresh || c.settings.FlushOnStart
+	if !anew && c.place.embedded() && !c.place.joined() {
+		before, err := c.place.client.Status(ctx, c.spider.Name(), c.settings.Keys)
+		if err != nil {
+			return err
+		}
+		anew = before.Finished
+	}
+	c.frontier, err = scheduler.Open(ctx, c.place.client, frontierConfig(c, anew))
+	if err == nil && c.job.fresh {
+		err = c.output.empty()
+	}
+	return err
+}
+
+func frontierConfig(c *crawl, flush bool) scheduler.Config {
+	s := c.settings
+	return scheduler.Config{
+		Spider:          c.spider.Name(),
+		Keys:            s.Keys,
+		Partition:       s.Partition,
+		Queue:           s.Queue,
+		Delay:           s.DownloadDelay,
+		Concurrency:     s.ConcurrentRequestsPerDomain,
+		Lease:           s.Lease,
+		LeaseAttempts:   s.LeaseAttempts,
+		MaxPending:      s.MaxPending,
+		Persist:         s.SchedulerPersist,
+		FlushOnStart:    flush,
+		DupefilterDebug: s.DupefilterDebug,
+		Worker:          c.worker,
+		Revision:        c.spider.Revision(),
+		Logger:          c.logs.Logger,
+	}
+}
+
+// announce says what runs, where, and what is promised.
+func (c *crawl) announce() {
+	l, name := c.logs, c.spider.Name()
+	l.notice(fmt.Sprintf("%s (%s, revision %s) on %s", name, c.job.source, short(c.spider.Revision()), c.place))
+	if c.job.demo != nil {
+		l.notice("a site of made-up news at " + c.job.demo.URL)
+		return
+	}
+	if c.place.embedded() {
+		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
+	}
+	l.notice("not for other people's sites yet: robots.txt is not read and private addresses are not refused")
+	if !c.job.untilDone {
+		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))
+	}
+}
+
+// short is enough of a revision to tell it from others.
+func short(revision string) string { return revision[:min(len(revision), 12)] }
+
+// work crawls and prints the summary.
+func (c *crawl) work(ctx context.Context) error {
+	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	shown := &progress{logs: c.logs, screen: c.screen, name: c.spider.Name(), ask: c.engine.Progress, embedded: c.place.embedded()}
+	wg.Go(func() { shown.Run(loops) })
+	if c.place.joined() {
+		wg.Go(func() { c.watchHost(loops) })
+	}
+	ended, err := c.engine.Run(ctx)
+	cancel()
+	wg.Wait()
+	c.tell(ctx, ended)
+	if failure := c.stop.failure(); failure != nil {
+		return failure
+	}
+	return err
+}
+
+// onItems gets items that Redis has taken.
+func (c *crawl) onItems(items []engine.Item) error {
+	var err error
+	switch {
+	case c.output != nil:
+		err = c.output.write(items)
+	case c.job.demo != nil:
+		err = c.job.demo.show(c.stdout, items)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the items are kept in Redis, and the crawl goes on where it stopped when it is run again", err)
+	}
+	return nil
+}
+
+// watchHost ends a run whose embedded Redis was another process' that has ended.
+func (c *crawl) watchHost(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if down := c.engine.Progress().Down; !down.IsZero() && now.Sub(down) > hostGone {
+				c.stop.fail(fmt.Errorf("the luacrawl that served the embedded redis in %s has ended: run again to go on from its snapshot", c.place.dir))
+				return
+			}
+		}
+	}
+}
+
+// tell prints how the crawl ended.
+func (c *crawl) tell(ctx context.Context, ended engine.Summary) {
+	s := summary{spider: c.spider.Name(), Summary: ended, progress: c.engine.Progress()}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+	defer cancel()
+	if status, err := c.place.client.Status(asking, s.spider, c.settings.Keys); err == nil {
+		s.left = &status
+	}
+	switch {
+	case c.logs.quiet:
+	case c.logs.json:
+		c.logs.Info("summary", s.attributes()...)
+	default:
+		s.write(c.screen)
+	}
+}
+
+// leave takes the worker off the crawl.
+func (c *crawl) leave(ctx context.Context) error {
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+	defer cancel()
+	return c.frontier.Close(leaving)
+}
+
+// waitForOthers keeps serving the embedded Redis until those who joined it have seen the end too. An interrupt ends it.
+func (c *crawl) waitForOthers(ctx context.Context) {
+	waiting, cancel := context.WithTimeout(ctx, othersWait)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		status, err := c.place.client.Status(waiting, c.spider.Name(), c.settings.Keys)
+		if err != nil || len(status.Workers) == 0 {
+			return
+		}
+		select {
+		case <-waiting.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// logFlags say how a command logs.
+func logFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what goes to standard error, text or json; with json it is one JSON object a line"},
+		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "log everything (log_level debug)", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors: no progress, no summary", DisableDefaultText: true},
+	}
+}
+
+// logs is where a command tells what it does.
+type logs struct {
+	*slog.Logger
+	out   io.Writer
+	level *slog.LevelVar
+	json  bool
+	quiet bool
+	fixed bool // -v or -q: the setting log_level does not count
+}
+
+func newLogs(out io.Writer, c *cli.Context) (*logs, error) {
+	l := &logs{out: out, level: new(slog.LevelVar), quiet: c.Bool("q"), fixed: c.Bool("q") || c.Bool("v")}
+	if c.Bool("q") && c.Bool("v") {
+		return nil, usagef("-v and -q exclude each other")
+	}
+	if c.Bool("q") {
+		l.level.Set(slog.LevelWarn)
+	}
+	if c.Bool("v") {
+		l.level.Set(slog.LevelDebug)
+	}
+	options := &slog.HandlerOptions{Level: l.level}
+	switch format := c.String("log-format"); format {
+	case "text", "": // a command without the flag
+		l.Logger = slog.New(slog.NewTextHandler(out, options))
+	case "json":
+		l.json = true
+		l.Logger = slog.New(slog.NewJSONHandler(out, options))
+	default:
+		return nil, usagef("--log-format %q: use text or json", format)
+	}
+	return l, nil
+}
+
+// setLevel takes the setting log_level, unless a flag has said something already.
+func (l *logs) setLevel(name string) error {
+	if l.fixed || name == "" {
+		return nil
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(strings.ToUpper(name))); err != nil {
+		return usagef("log_level %q: use debug, info, warn or error", name)
+	}
+	l.level.Set(level)
+	return nil
+}
+
+// notice says something that a person at the command line should read: a plain line, or a log record with --log-format json.
+func (l *logs) notice(line string) {
+	switch {
+	case l.quiet:
+	case l.json:
+		l.Info(line)
+	default:
+		io.WriteString(l.out, line+"\n")
+	}
+}

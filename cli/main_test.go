@@ -1,0 +1,133 @@
+package cli_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"luacrawl/cli"
+	"luacrawl/cli/demo"
+)
+
+// TestMain makes this test binary the command luacrawl for scripts and for tests that start processes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"luacrawl": func() { os.Exit(cli.Main(os.Args, cli.Process())) },
+	})
+}
+
+// The scripts in testdata/script are sessions at a command line. Each has a folder, a Redis ($REDIS) and the demo site
+// ($SITE; $SITE/slow does not answer) of its own.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			site, err := newSite()
+			if err != nil {
+				return err
+			}
+			env.Defer(site.Close)
+			redis := miniredis.NewMiniRedis()
+			if err := redis.Start(); err != nil {
+				return err
+			}
+			env.Defer(redis.Close)
+			env.Vars = append(env.Vars, "SITE="+site.URL, "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"))
+			env.Values[redisKey{}] = redis
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode,
+			"redis":    redisCommand,
+			"waitfor":  waitFor,
+		},
+		ContinueOnError: true,
+	})
+}
+
+type redisKey struct{}
+
+func newSite() (*httptest.Server, error) {
+	news, err := demo.Handler()
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", news)
+	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.Handle("/blog/", http.StripPrefix("/blog", http.FileServer(http.Dir("../examples/blog/site"))))
+	return httptest.NewServer(mux), nil
+}
+
+func abs(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return wd + "/" + path
+}
+
+// exitCode is "exitcode N COMMAND...": the command must end with that code.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND...")
+	}
+	err, exit := ts.Exec(args[1], args[2:]...), (*exec.ExitError)(nil)
+	got := 0
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// redisCommand is "redis lpush KEY VALUE..." and "redis len KEY WANT": what a person would do with redis-cli.
+func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
+	redis := ts.Value(redisKey{}).(*miniredis.Miniredis)
+	switch {
+	case len(args) > 2 && args[0] == "lpush":
+		_, err := redis.Lpush(args[1], args[2])
+		ts.Check(err)
+	case len(args) == 3 && args[0] == "sadd":
+		_, err := redis.SAdd(args[1], args[2])
+		ts.Check(err)
+	case len(args) == 3 && args[0] == "len":
+		list, _ := redis.List(args[1]) // a missing key is an empty list
+		if got := itoa(len(list)); (got == args[2]) == neg {
+			ts.Fatalf("%s has %s members, want %s", args[1], got, args[2])
+		}
+	case len(args) == 2 && args[0] == "print":
+		list, _ := redis.List(args[1])
+		ts.Logf("%s", strings.Join(list, "\n"))
+	default:
+		ts.Fatalf("usage: redis lpush KEY VALUE | redis sadd KEY VALUE | redis len KEY N")
+	}
+}
+
+// waitFor is "waitfor FILE REGEXP": it returns when a line of the file matches.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitfor FILE REGEXP")
+	}
+	want := regexp.MustCompile("(?m)" + args[1])
+	if !poll(func() bool {
+		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && want.Match(b)
+	}) {
+		b, _ := os.ReadFile(ts.MkAbs(args[0]))
+		ts.Fatalf("%s never matched %q:\n%s", args[0], args[1], b)
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"luacrawl/engine"
+)
+
+// How often a person hears of a running crawl.
+const (
+	liveEvery  = 200 * time.Millisecond // the live line on a terminal
+	quietEvery = 10 * time.Second       // a log line elsewhere
+	rateOver   = 5 * time.Second        // what the rate is taken over
+)
+
+// embeddedLimit is the queue length from which the embedded Redis gets slow: its sorted sets sort on every read.
+const embeddedLimit = 50_000
+
+// progress shows how a crawl goes until ctx ends.
+type progress struct {
+	logs     *logs
+	screen   *screen
+	name     string
+	ask      func() engine.Progress
+	embedded bool
+
+	rates  rates
+	warned bool            // of embeddedLimit
+	logged engine.Progress // what the last log line said: a run that waits does not repeat it
+}
+
+// Run shows the live line on a terminal, and a log line now and then elsewhere. It returns when ctx ends.
+func (p *progress) Run(ctx context.Context) error {
+	every := quietEvery
+	live := p.screen.terminal() && !p.logs.json && !p.logs.quiet
+	if live {
+		every = liveEvery
+		defer p.screen.show("")
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	p.rates.add(time.Now(), 0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-ticker.C:
+			p.tick(now, live)
+		}
+	}
+}
+
+func (p *progress) tick(now time.Time, live bool) {
+	state := p.ask()
+	rate := p.rates.add(now, state.Pages)
+	if p.embedded && !p.warned && state.Pending > embeddedLimit {
+		p.warned = true
+		p.logs.Warn("the embedded redis gets slow with so many pending requests: use a redis-server and --redis", "pending", state.Pending, "limit", embeddedLimit)
+	}
+	if live {
+		p.screen.show(liveLine(p.name, state, rate, now))
+		return
+	}
+	if state == p.logged {
+		return
+	}
+	p.logged = state
+	p.logs.Info("progress", "spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
+		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors)
+}
+
+// liveLine says the most important first, since a narrow window cuts the end off.
+func liveLine(name string, s engine.Progress, rate float64, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s pages  %s items  %s/s  %s pending  %d in flight", name,
+		thousands(s.Pages), thousands(s.Items), strconv.FormatFloat(round(rate), 'f', -1, 64), thousands(s.Pending), s.InFlight)
+	if s.Errors > 0 {
+		fmt.Fprintf(&b, "  %s errors", thousands(s.Errors))
+	}
+	switch {
+	case s.Paused:
+		b.WriteString("  paused")
+	case s.Idle:
+		b.WriteString("  waiting for seeds")
+	}
+	if !s.Down.IsZero() {
+		fmt.Fprintf(&b, "  no answer from Redis for %s", now.Sub(s.Down).Truncate(time.Second))
+	}
+	return b.String()
+}
+
+// rates finds the pages a second over the last few seconds.
+type rates struct{ seen []sample }
+
+type sample struct {
+	at    time.Time
+	pages int64
+}
+
+// add notes a count and returns the rate since the oldest sample within rateOver.
+func (r *rates) add(at time.Time, pages int64) float64 {
+	r.seen = append(r.seen, sample{at, pages})
+	for len(r.seen) > 2 && at.Sub(r.seen[1].at) >= rateOver {
+		r.seen = r.seen[1:]
+	}
+	passed := at.Sub(r.seen[0].at).Seconds()
+	if passed <= 0 {
+		return 0
+	}
+	return float64(pages-r.seen[0].pages) / passed
+}
+
+// round keeps one digit after the point, none from 100 on.
+func round(f float64) float64 {
+	if f >= 100 {
+		return float64(int64(f + 0.5))
+	}
+	return float64(int64(f*10+0.5)) / 10
+}
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	first := len(s) - len(strings.TrimPrefix(s, "-"))
+	for i := len(s) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

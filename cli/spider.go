@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"luacrawl/engine"
+	"luacrawl/luabind"
+)
+
+// source is a spider's file and what it is loaded with.
+type source struct {
+	fsys    fs.FS
+	main    string // its file in fsys
+	display string // how the folder is called in errors, with its slash
+	args    map[string]string
+	layers  layers
+}
+
+// spiderFlags are the flags of every command that loads a spider.
+func spiderFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "a", Aliases: []string{"arg"}, Usage: "spider.args.NAME for the script, as `NAME=VALUE` (repeatable)"},
+		&cli.StringSliceFlag{Name: "set", Usage: "a setting, as `NAME=VALUE` (repeatable): download_delay=0.5, lease=90s, download_maxsize=8MB"},
+	}
+}
+
+// source finds the spider that a command's first argument names.
+func (p *program) source(c *cli.Context, file string) (source, error) {
+	args, err := pairs("-a", c.StringSlice("a"))
+	if err != nil {
+		return source{}, err
+	}
+	sets, err := pairs("--set", c.StringSlice("set"))
+	if err != nil {
+		return source{}, err
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return source{}, usagef("no spider %s: give the path of a Lua file", file)
+	case err != nil:
+		return source{}, usagef("spider %s: %w", file, err)
+	case info.IsDir():
+		return source{}, usagef("%s is a folder: give the path of a Lua file in it", file)
+	}
+	dir, main := filepath.Split(filepath.Clean(file))
+	return source{
+		fsys: os.DirFS(cmp.Or(dir, ".")), main: main, display: filepath.ToSlash(dir), args: args,
+		layers: layers{environ: p.Environ, sets: sets},
+	}, nil
+}
+
+func (s source) String() string { return s.display + s.main }
+
+// load compiles the spider and merges its settings. A spider that sets callback_memory is compiled twice: the limit
+// is to hold from its first line on.
+func (s source) load(l *logs) (*luabind.Spider, engine.Settings, error) {
+	options := luabind.Options{Args: s.args, Logger: l.Logger, Memory: engine.DefaultSettings().CallbackMemory}
+	for {
+		spider, err := luabind.Load(s.fsys, s.main, s.display, options)
+		if err != nil {
+			return nil, engine.Settings{}, usageError(err)
+		}
+		settings, err := s.layers.merge(s.String(), spider.Settings())
+		if err == nil {
+			err = l.setLevel(settings.LogLevel)
+		}
+		if err == nil && settings.CallbackMemory == options.Memory {
+			return spider, settings, nil
+		}
+		spider.Close()
+		if err != nil {
+			return nil, settings, err
+		}
+		options.Memory = settings.CallbackMemory
+	}
+}

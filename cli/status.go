@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"luacrawl/scheduler"
+)
+
+const statusHelp = `A crawl balances when enqueued = pending + delayed + in flight + done + dead: no request is lost. Without a
+spider it shows all that have run on this Redis. Without --redis it asks the luacrawl that runs in the folder, else
+the snapshot there. Name a spider by its file if it renames its keys.
+
+Examples:
+
+  luacrawl status
+  luacrawl status blog --redis redis://10.0.0.5:6379/0
+  luacrawl status spiders/blog.lua --json`
+
+func (p *program) statusCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "status",
+		Usage:       "show how far a crawl is",
+		UsageText:   "luacrawl status [NAME|FILE] [OPTION...]",
+		Description: statusHelp,
+		Flags:       slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{jsonFlag()}),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usagef("status takes one spider, or none for all")
+			}
+			l, err := newLogs(p.screen, c)
+			if err != nil {
+				return err
+			}
+			return p.status(c, l)
+		},
+	}
+}
+
+func (p *program) status(c *cli.Context, l *logs) (err error) {
+	name, keys, err := p.named(c, l)
+	if err != nil {
+		return err
+	}
+	stop := p.interruptible(l)
+	defer stop.end()
+	redis, err := p.where(c).look(stop.ctx, l)
+	if err != nil {
+		return stop.verdict(err, l)
+	}
+	defer func() { err = stop.verdict(errors.Join(err, redis.close()), l) }()
+	all, err := statuses(stop.ctx, redis, name, keys)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return p.printJSON(reports(all))
+	}
+	if len(all) == 0 {
+		_, err = fmt.Fprintf(p.Out, "no spider has run on %s\n", redis)
+	}
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(p.Out)
+		}
+		err = errors.Join(err, writeStatus(p.Out, s))
+	}
+	return err
+}
+
+// named is the spider that the argument names: "" for all.
+func (p *program) named(c *cli.Context, l *logs) (string, scheduler.Keys, error) {
+	arg := c.Args().First()
+	if filepath.Ext(arg) != ".lua" {
+		return arg, scheduler.Keys{}, nil
+	}
+	src, err := p.source(c, arg)
+	if err != nil {
+		return "", scheduler.Keys{}, err
+	}
+	spider, settings, err := src.load(l)
+	if err != nil {
+		return "", scheduler.Keys{}, err
+	}
+	defer spider.Close()
+	return spider.Name(), settings.Keys, nil
+}
+
+// statuses reads one spider's state, or that of all that have run.
+func statuses(ctx context.Context, redis *place, name string, keys scheduler.Keys) ([]scheduler.Status, error) {
+	known, err := redis.client.Spiders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := known
+	if name != "" {
+		names = []string{name}
+	}
+	all := make([]scheduler.Status, 0, len(names))
+	for _, n := range names {
+		s, err := redis.client.Status(ctx, n, keys)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(known, n) && s.Enqueued+s.Seeds+s.Items == 0 {
+			return nil, fmt.Errorf("no spider %q has run on %s; those that have: %s", n, redis, listed(known))
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// accounted is where the requests that were enqueued are now.
+func accounted(s scheduler.Status) int64 {
+	return s.Pending + s.Delayed + s.InFlight + s.Done + s.Dead
+}
+
+// state is one word for a person.
+func state(s scheduler.Status) string {
+	switch {
+	case s.Paused:
+		return "paused"
+	case s.Finished:
+		return "finished"
+	case len(s.Workers) > 0:
+		return "running"
+	case s.Pending+s.Delayed+s.InFlight+s.Seeds > 0:
+		return "stopped"
+	}
+	return "idle"
+}
+
+func writeStatus(out io.Writer, s scheduler.Status) error {
+	fmt.Fprintf(out, "%s: %s\n", s.Spider, state(s))
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range []struct {
+		name string
+		n    int64
+		note string
+	}{
+		{"enqueued", s.Enqueued, balance(s)},
+		{"pending", s.Pending, slots(s.Slots)},
+		{"delayed", s.Delayed, ""},
+		{"in flight", s.InFlight, ""},
+		{"done", s.Done, ""},
+		{"dead", s.Dead, ""},
+		{"seeds", s.Seeds, "waiting"},
+		{"items", s.Items, ""},
+		{"seen", s.Seen, "fingerprints"},
+		{"dead letters", s.DeadLetters, ""},
+		{"workers", int64(len(s.Workers)), strings.Join(s.Workers, " ")},
+	} {
+		fmt.Fprintf(t, "%s\t%s\t  %s\n", row.name, thousands(row.n), row.note)
+	}
+	return t.Flush()
+}
+
+func slots(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("in %s", plural(int(n), "slot"))
+}
+
+func balance(s scheduler.Status) string {
+	if off := s.Enqueued - accounted(s); off != 0 {
+		return fmt.Sprintf("does not balance: off by %s", thousands(off))
+	}
+	return "= pending + delayed + in flight + done + dead"
+}
+
+// report is a status as --json prints it.
+type report struct {
+	Spider      string           `json:"spider"`
+	State       string           `json:"state"`
+	Enqueued    int64            `json:"enqueued"`
+	Pending     int64            `json:"pending"`
+	Delayed     int64            `json:"delayed"`
+	InFlight    int64            `json:"in_flight"`
+	Done        int64            `json:"done"`
+	Dead        int64            `json:"dead"`
+	Balances    bool             `json:"balances"`
+	Seeds       int64            `json:"seeds"`
+	Items       int64            `json:"items"`
+	Seen        int64            `json:"seen"`
+	DeadLetters int64            `json:"dead_letters"`
+	Slots       int64            `json:"slots"`
+	Epoch       int64            `json:"epoch"`
+	Workers     []string         `json:"workers"`
+	Stats       map[string]int64 `json:"stats"`
+}
+
+func reports(all []scheduler.Status) []report {
+	list := make([]report, 0, len(all))
+	for _, s := range all {
+		list = append(list, report{
+			Spider: s.Spider, State: state(s), Enqueued: s.Enqueued, Pending: s.Pending, Delayed: s.Delayed, InFlight: s.InFlight,
+			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, Seen: s.Seen,
+			DeadLetters: s.DeadLetters, Slots: s.Slots, Epoch: s.Epoch,
+			Workers: append([]string{}, s.Workers...), Stats: s.Stats,
+		})
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"luacrawl/engine"
+	"luacrawl/scheduler"
+)
+
+// Scrapy's names of the counters that a summary shows.
+const (
+	statPages      = "response_received_count"
+	statItems      = "item_scraped_count"
+	statDropped    = "item_dropped_count"
+	statDuplicates = "dupefilter/filtered"
+	statStatus     = "downloader/response_status_count/"
+)
+
+// summary is how a crawl ended, for a person.
+type summary struct {
+	spider string
+	engine.Summary
+	progress engine.Progress
+	left     *scheduler.Status // nil when Redis could not be asked
+}
+
+// headline says how it ended, in one line.
+func (s summary) headline() string {
+	duration := s.Duration.Round(10 * time.Millisecond)
+	switch s.Reason {
+	case engine.ReasonNothingToDo:
+		return fmt.Sprintf("%s: nothing to do: no seeds are waiting and none are new", s.spider)
+	case engine.ReasonFinished, engine.ReasonInterrupted, engine.ReasonKilled, engine.ReasonFailed:
+		return fmt.Sprintf("%s %s after %s", s.spider, s.Reason, duration)
+	}
+	return fmt.Sprintf("%s closed after %s: %s", s.spider, duration, s.Reason)
+}
+
+// rate is pages a second over the whole run.
+func (s summary) rate() float64 {
+	if s.Duration <= 0 {
+		return 0
+	}
+	return round(float64(s.progress.Pages) / s.Duration.Seconds())
+}
+
+// statuses are the counts of responses by their HTTP status.
+func (s summary) statuses() map[string]int64 {
+	m := map[string]int64{}
+	for name, n := range s.Stats {
+		if code, ok := strings.CutPrefix(name, statStatus); ok {
+			m[code] = n
+		}
+	}
+	return m
+}
+
+// write prints the table.
+func (s summary) write(out io.Writer) {
+	fmt.Fprintln(out, s.headline())
+	if s.Reason == engine.ReasonNothingToDo {
+		return
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name string, format string, args ...any) {
+		fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("pages", "%s  (%v a second)", thousands(s.progress.Pages), s.rate())
+	row("items", "%s%s", thousands(s.progress.Items), some(s.Stats[statDropped], "dropped"))
+	if by := s.statuses(); len(by) > 0 {
+		row("status", "%s", counts(by))
+	}
+	row("errors", "%s", thousands(s.progress.Errors))
+	row("duplicates", "%s", thousands(s.Total[statDuplicates])) // the filter is in Redis: only the whole crawl's are counted
+	if s.Lost > 0 {
+		row("late", "%s  (their leases had ended: others have done these pages)", thousands(int64(s.Lost)))
+	}
+	if s.Released > 0 {
+		row("handed back", "%s", thousands(int64(s.Released)))
+	}
+	if s.Total[statPages] > s.Stats[statPages] {
+		row("whole crawl", "%s pages, %s items", thousands(s.Total[statPages]), thousands(s.Total[statItems]))
+	}
+	if s.left != nil {
+		row("left", "%s", left(*s.left))
+		if s.left.DeadLetters > 0 {
+			row("dead letters", "%s", thousands(s.left.DeadLetters))
+		}
+	}
+	t.Flush()
+}
+
+// attributes are the same for a log record.
+func (s summary) attributes() []any {
+	a := []any{
+		"spider", s.spider, "reason", s.Reason, "started", s.Started, "seconds", s.Duration.Seconds(),
+		"pages", s.progress.Pages, "items", s.progress.Items, "errors", s.progress.Errors,
+		"dropped", s.Stats[statDropped], "duplicates", s.Total[statDuplicates], "status", s.statuses(),
+		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "stats", s.Stats, "total", s.Total,
+	}
+	if s.left != nil {
+		a = append(a, "left", map[string]int64{"pending": s.left.Pending, "delayed": s.left.Delayed, "in_flight": s.left.InFlight, "seeds": s.left.Seeds, "dead": s.left.DeadLetters})
+	}
+	return a
+}
+
+// left says what a crawl has still to do.
+func left(s scheduler.Status) string {
+	if s.Pending+s.Delayed+s.InFlight+s.Seeds == 0 {
+		return "nothing"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{s.Pending, "pending"}, {s.Delayed, "delayed"}, {s.InFlight, "in flight"}, {s.Seeds, "seeds"}} {
+		if p.n > 0 {
+			parts = append(parts, thousands(p.n)+" "+p.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counts writes the most frequent first.
+func counts(m map[string]int64) string {
+	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s: %s", name, thousands(m[name]))
+	}
+	return strings.Join(names, "  ")
+}
+
+// some is ", N what" unless N is 0.
+func some(n int64, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + thousands(n) + " " + what
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"luacrawl/engine"
+	"luacrawl/scheduler"
+)
+
+func ended(reason string) summary {
+	return summary{
+		spider: "blog",
+		Summary: engine.Summary{
+			Reason: reason, Duration: 12345 * time.Millisecond, Released: 2, Lost: 1,
+			Stats: map[string]int64{
+				statPages: 1500, statItems: 1200, statDropped: 3,
+				statStatus + "200": 1480, statStatus + "404": 15, statStatus + "500": 15,
+			},
+			Total: map[string]int64{statPages: 9000, statItems: 8000, statDuplicates: 44},
+		},
+		progress: engine.Progress{Pages: 1500, Items: 1200, Errors: 5},
+		left:     &scheduler.Status{Pending: 10, Delayed: 1, Seeds: 2, DeadLetters: 4},
+	}
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	ended(engine.ReasonInterrupted).write(&out)
+	want := `blog interrupted after 12.35s
+  pages         1,500  (122 a second)
+  items         1,200, 3 dropped
+  status        200: 1,480  404: 15  500: 15
+  errors        5
+  duplicates    44
+  late          1  (their leases had ended: others have done these pages)
+  handed back   2
+  whole crawl   9,000 pages, 8,000 items
+  left          10 pending, 1 delayed, 2 seeds
+  dead letters  4
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		engine.ReasonFinished:    "blog finished after 12.35s",
+		engine.ReasonNothingToDo: "blog: nothing to do: no seeds are waiting and none are new",
+		engine.ReasonPageCount:   "blog closed after 12.35s: closespider_pagecount",
+	} {
+		if got := ended(reason).headline(); got != want {
+			t.Errorf("%s: %q, want %q", reason, got, want)
+		}
+	}
+}
+
+func TestSummaryIsOneRecord(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("summary", ended(engine.ReasonFinished).attributes()...)
+	var got struct {
+		Reason string
+		Pages  int64
+		Status map[string]int64
+		Left   map[string]int64
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Reason != "finished" || got.Pages != 1500 || got.Status["404"] != 15 || got.Left["pending"] != 10 {
+		t.Errorf("%+v", got)
+	}
+}
