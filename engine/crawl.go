@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Crawl struct {
 	totals   *totals
 	inflight *inflight
 	feeder   *feeder
+	calls    chan struct{} // holds one for each call into the spider that runs
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -52,7 +54,7 @@ func New(o Options) (*Crawl, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), killed: make(chan struct{})}
+	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), calls: make(chan struct{}, callsPerCPU*runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
 	c.feeder = newFeeder(c)
 	return c, nil
 }
@@ -96,6 +98,8 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 
 // Kill stops at once: leases in flight expire by themselves.
 func (c *Crawl) Kill() { c.killOnce.Do(func() { close(c.killed) }) }
+
+const callsPerCPU = 2
 
 var errTimeout = errors.New("the run's timeout is over")
 
@@ -159,8 +163,8 @@ func (c *Crawl) Progress() Progress {
 	}
 }
 
-// enqueueSeeds puts start_urls and Options.Seeds into the frontier, through the duplicate check, so that a resumed run
-// does not start over. It returns how many requests they made.
+// startRequests makes requests of start_urls and Options.Seeds. They go through the duplicate check, so that a resumed run does not
+// start over.
 func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
 	var children []scheduler.Child
 	seeds := make([][]byte, 0, len(c.Seeds))
@@ -180,8 +184,15 @@ func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
 	return children, nil
 }
 
-// callSpider runs one call within callback_timeout.
+// callSpider runs one call within callback_timeout. Only a few run at once: a script computes, so more would not be faster, would hold
+// more trees in memory, and would be slowed by each other past their timeout.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
+	select {
+	case c.calls <- struct{}{}:
+		defer func() { <-c.calls }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Settings.CallbackTimeout)
 	defer cancel()
 	return call(ctx)

@@ -18,7 +18,7 @@ type document struct {
 // tree, whatever the markup.
 func parseDocument(text []byte) *document {
 	root, err := parseHTML(text)
-	for _, depth := range []int{240, 60, 8} {
+	for _, depth := range []int{128, 32, 8} {
 		if err == nil {
 			break
 		}

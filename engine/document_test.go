@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"golang.org/x/net/html"
 )
 
-// deepPages nest more than the parser takes; each has 2,000 marks and as many links.
+// deepPages nest more than the parser takes; each has 700 marks and as many links.
 func deepPages() map[string]string {
-	const n = 2000
+	const n = 700
 	pages := map[string]string{}
 	build := func(name, open, unit, end string) {
 		var b strings.Builder
@@ -44,13 +42,13 @@ func TestDeepPagesAreKept(t *testing.T) {
 		if _, err := parseHTML([]byte(body)); err == nil {
 			t.Errorf("%s: is not too deep for the parser", name)
 		}
-		r := page("http://h/", body)
-		if n := r.Select(selector(t, ".m")).Len(); n < 2000 {
-			t.Errorf("%s: %d of 2000 elements", name, n)
+		r := htmlPage("http://h/", body)
+		if n := r.Select(selector(t, ".m")).Len(); n < 700 {
+			t.Errorf("%s: %d of 700 elements", name, n)
 		}
 		urls, err := r.Links(LinkFilter{})
-		if err != nil || len(urls) != 2000 {
-			t.Errorf("%s: %d of 2000 links, %v", name, len(urls), err)
+		if err != nil || len(urls) != 700 {
+			t.Errorf("%s: %d of 700 links, %v", name, len(urls), err)
 		}
 		if got := r.Select(selector(t, "#last")).Text(); got != "end" {
 			t.Errorf("%s: the last element has %q", name, got)
@@ -68,7 +66,7 @@ func TestFlattenKeepsShallowPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := parseHTML(flatten([]byte(body), 240))
+		got, err := parseHTML(flatten([]byte(body), 128))
 		if err != nil || outerHTML(got) != outerHTML(want) {
 			t.Errorf("%s: another tree, %v", name, err)
 		}
@@ -78,7 +76,7 @@ func TestFlattenKeepsShallowPages(t *testing.T) {
 func TestFlattenPastTheLimitOnly(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("<div>", 600) + "<p>deep</p>" + strings.Repeat("</div>", 600) + "<section><p>after</p></section>"
-	r := page("http://h/", body)
+	r := htmlPage("http://h/", body)
 	if got := r.Select(selector(t, "body > section > p")).Text(); got != "after" {
 		t.Errorf("what follows is not where it was: %q", got)
 	}
@@ -87,22 +85,18 @@ func TestFlattenPastTheLimitOnly(t *testing.T) {
 	}
 }
 
-// Time is what an attacker's page takes, not what a clock says: the bubble only bounds a hang.
-func TestFlattenIsLinear(t *testing.T) {
+// TestFlattenBoundsItsOutput counts what flatten writes for pages that are made to be slow, which bounds what the parser does.
+func TestFlattenBoundsItsOutput(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		for _, body := range []string{
-			strings.Repeat("<i>", 50_000) + strings.Repeat("</b>", 50_000),
-			"<i><table><td>" + strings.Repeat("<b>", 50_000) + strings.Repeat("</i>", 50_000),
-			strings.Repeat("<a><p>", 50_000),
-		} {
-			parseDocument([]byte(body))
+	for _, body := range []string{
+		strings.Repeat("<i>", 5_000) + strings.Repeat("</b>", 5_000),
+		"<i><table><td>" + strings.Repeat("<b>", 5_000) + strings.Repeat("</i>", 5_000),
+		strings.Repeat("<a><p>", 5_000) + strings.Repeat("</a></p>", 5_000),
+	} {
+		if n := len(flatten([]byte(body), 128)); n > 3*len(body) {
+			t.Errorf("%.20q...: %d bytes became %d", body, len(body), n)
 		}
-		if time.Since(start) != 0 {
-			t.Error("the clock went")
-		}
-	})
+	}
 }
 
 func TestBadMarkupNeverFails(t *testing.T) {
@@ -120,7 +114,7 @@ func TestBadMarkupNeverFails(t *testing.T) {
 
 func TestNoscriptIsMarkup(t *testing.T) {
 	t.Parallel()
-	r := page("http://h/", "<body><noscript><a href=/plain>x</a></noscript>")
+	r := htmlPage("http://h/", "<body><noscript><a href=/plain>x</a></noscript>")
 	if got, _ := r.Select(selector(t, "noscript a::attr(href)")).Get(); got != "/plain" {
 		t.Errorf("a link for those without JavaScript: %q", got)
 	}
@@ -136,7 +130,7 @@ func FuzzParseDocument(f *testing.F) {
 		if d.root == nil {
 			t.Fatal("no tree")
 		}
-		for _, depth := range []int{240, 8} {
+		for _, depth := range []int{128, 8} {
 			flat := flatten(body, depth)
 			root, err := parseHTML(flat)
 			if err != nil {
@@ -148,7 +142,7 @@ func FuzzParseDocument(f *testing.F) {
 					break
 				}
 				s, _ := parseSimple(tag)
-				if a, b := len(s.find(nil, d.root, 0)), len(s.find(nil, root, 0)); depth == 240 && a > 0 && b == 0 {
+				if a, b := len(s.find(nil, d.root, 0)), len(s.find(nil, root, 0)); depth == 128 && a > 0 && b == 0 {
 					t.Errorf("%d <%s> became none", a, tag)
 				}
 			}

@@ -8,13 +8,13 @@ import (
 )
 
 // flattenSight is how many open elements an end tag looks through: a page of end tags that find nothing must not take forever.
-const flattenSight = 1024
+const flattenSight = 256
 
 // flatten rewrites a page so that at most about depth elements are open at once. An element that would be nested deeper becomes
 // a later sibling of the deepest one, so that no element, attribute or text is lost; only who contains whom changes, and only
 // down there.
 func flatten(text []byte, depth int) []byte {
-	f := flattener{depth: depth, out: make([]byte, 0, len(text)+len(text)/4)}
+	f := flattener{depth: depth, out: make([]byte, 0, len(text)+len(text)/4), count: map[string]int{}}
 	z := html.NewTokenizer(bytes.NewReader(text))
 	for {
 		kind := z.Next()
@@ -44,8 +44,9 @@ type flattener struct {
 	depth   int
 	out     []byte
 	open    []openTag
-	written int // how many of open have their start tag, and no end tag, in out
-	foreign int // how many of open are svg or math
+	count   map[string]int // of open, by name
+	written int            // how many of open have their start tag, and no end tag, in out
+	foreign int            // how many of open are svg or math
 }
 
 type openTag struct {
@@ -68,6 +69,7 @@ func (f *flattener) start(name string, raw []byte, selfClosing bool) {
 	}
 	f.out = append(f.out, raw...)
 	f.open = append(f.open, openTag{name: name, atom: a})
+	f.count[name]++
 	f.written++
 	if a == atom.Svg || a == atom.Math {
 		f.foreign++
@@ -99,6 +101,7 @@ func (f *flattener) end(name string) {
 			f.foreign--
 		}
 		f.open = f.open[:i]
+		f.count[top.name]--
 		if top.name == name {
 			return
 		}
@@ -107,6 +110,9 @@ func (f *flattener) end(name string) {
 
 // has reports whether an end tag finds its element open. A table's parts and what is in them do not see past the table.
 func (f *flattener) has(name string, a atom.Atom) bool {
+	if f.count[name] == 0 {
+		return false
+	}
 	for i := len(f.open) - 1; i >= max(0, len(f.open)-flattenSight); i-- {
 		if f.open[i].name == name {
 			return true

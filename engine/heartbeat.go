@@ -11,7 +11,7 @@ import (
 // inflight knows the leases that this process holds and how to stop work on each.
 type inflight struct {
 	mu     sync.Mutex
-	leases map[string]context.CancelCauseFunc // guarded by mu; nil until the page runs
+	leases map[string]context.CancelCauseFunc // guarded by mu; nil unless a worker is on the page
 }
 
 func newInflight() *inflight { return &inflight{leases: map[string]context.CancelCauseFunc{}} }
@@ -22,11 +22,13 @@ func (f *inflight) add(id string) {
 	f.leases[id] = nil
 }
 
-// start says how to stop the work on a lease.
+// start says how to stop the work on a lease; nil says that it is over and only its commit is to come.
 func (f *inflight) start(id string, cancel context.CancelCauseFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.leases[id] = cancel
+	if _, ours := f.leases[id]; ours {
+		f.leases[id] = cancel
+	}
 }
 
 func (f *inflight) remove(id string) {
@@ -51,15 +53,17 @@ func (f *inflight) ids() []string {
 	return ids
 }
 
-// cancel stops the work on leases that are no longer ours: whoever has them now does it.
-func (f *inflight) cancel(ids []string) {
+// cancel stops the work on leases that are no longer ours, which whoever has them now does, and returns how many were at work.
+func (f *inflight) cancel(ids []string) (stopped int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range ids {
 		if stop := f.leases[id]; stop != nil {
 			stop(errLeaseLost)
+			stopped++
 		}
 	}
+	return stopped
 }
 
 var errLeaseLost = errors.New("the lease has expired")
@@ -86,9 +90,8 @@ func (h *heartbeat) Run(ctx context.Context) error {
 		if err != nil {
 			continue // the frontier has said so; leases that expire meanwhile are fenced
 		}
-		if len(lost) > 0 {
-			h.crawl.Logger.Warn("leases expired before their pages were done", slog.Int("leases", len(lost)))
-			h.crawl.inflight.cancel(lost)
+		if n := h.crawl.inflight.cancel(lost); n > 0 {
+			h.crawl.Logger.Warn("leases expired before their pages were done", slog.Int("leases", n))
 		}
 	}
 }

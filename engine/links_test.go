@@ -52,7 +52,7 @@ func TestLinks(t *testing.T) {
 		{"repeated", LinkFilter{All: true, Allow: patterns(t, `/a\.html`)}, []string{all[0], all[0]}},
 		{"restrict to strings", LinkFilter{Restrict: selector(t, "a::text")}, nil},
 	} {
-		got, err := page(h+"/d/p.html", linkPage).Links(tt.filter)
+		got, err := htmlPage(h+"/d/p.html", linkPage).Links(tt.filter)
 		if err != nil || !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v\ngot  %q\nwant %q", tt.name, err, got, tt.want)
 		}
@@ -61,7 +61,7 @@ func TestLinks(t *testing.T) {
 
 func TestLinksOfABadURL(t *testing.T) {
 	t.Parallel()
-	if _, err := page("not a url", linkPage).Links(LinkFilter{}); err == nil || !strings.Contains(err.Error(), "not a url") {
+	if _, err := htmlPage("not a url", linkPage).Links(LinkFilter{}); err == nil || !strings.Contains(err.Error(), "not a url") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -81,12 +81,12 @@ func TestBase(t *testing.T) {
 		{`<basefont href="/no/">`, "http://h/d/x"},
 		{"<div><base\nhref='/late/'>", "http://h/late/x"},
 	} {
-		r := page(own, tt.body)
+		r := htmlPage(own, tt.body)
 		if got, err := r.Join("x"); err != nil || got != tt.want {
 			t.Errorf("%s: %q, %v; want %q", tt.body, got, err, tt.want)
 		}
 	}
-	if _, err := page(own, "").Join("http://["); err == nil || !strings.Contains(err.Error(), "http://[") {
+	if _, err := htmlPage(own, "").Join("http://["); err == nil || !strings.Contains(err.Error(), "http://[") {
 		t.Errorf("error of a bad link is %v", err)
 	}
 }
@@ -116,12 +116,12 @@ func FuzzLinks(f *testing.F) {
 	f.Add(`<base href="//x/#f"><a href=""><a href="#a"><area href=" http://x/ "><svg><a href=u>`, "https://h/")
 	f.Fuzz(func(t *testing.T, body, url string) {
 		for _, filter := range []LinkFilter{{}, {SameHost: true}} {
-			r := page(url, body)
+			r := htmlPage(url, body)
 			got, err := r.Links(filter)
 			if err != nil {
 				return
 			}
-			if want := slowLinks(t, page(url, body), filter); !slices.Equal(got, want) {
+			if want := slowLinks(t, htmlPage(url, body), filter); !slices.Equal(got, want) {
 				t.Errorf("%q\ngot  %q\nwant %q", body, got, want)
 			}
 		}
@@ -150,7 +150,7 @@ func TestPattern(t *testing.T) {
 func TestReleasedResponse(t *testing.T) {
 	t.Parallel()
 	freed := 0
-	r := page("http://h/", "<a href=/x>x</a>")
+	r := htmlPage("http://h/", "<a href=/x>x</a>")
 	r.free = func() { freed++ }
 	text := r.Text()
 	links, _ := r.Links(LinkFilter{})
@@ -181,14 +181,14 @@ func BenchmarkPage(b *testing.B) {
 		}
 	})
 	b.Run("select", func(b *testing.B) {
-		r := page("http://h/p.html", string(body))
+		r := htmlPage("http://h/p.html", string(body))
 		r.document()
 		for b.Loop() {
 			_, _, _ = r.Select(title).Text(), r.Select(h1).Text(), r.Select(a).Len()
 		}
 	})
 	b.Run("links", func(b *testing.B) {
-		r := page("http://h/p.html", string(body))
+		r := htmlPage("http://h/p.html", string(body))
 		r.document()
 		for b.Loop() {
 			if _, err := r.Links(filter); err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// page is an HTML response as a downloader would hand it over.
-func page(url, body string) *Response {
+// htmlPage is an HTML response as a downloader would hand it over.
+func htmlPage(url, body string) *Response {
 	return &Response{URL: url, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
 }
 

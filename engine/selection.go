@@ -101,6 +101,18 @@ func (s *Selection) Attr(name string) (string, bool) {
 	return m.node.Attr[i].Val, true
 }
 
+// Href is the link in the first match: the string itself, or the href of an element.
+func (s *Selection) Href() (string, bool) {
+	m, ok := s.first()
+	if !ok {
+		return "", false
+	}
+	if m.attr == 0 && m.node.Type == html.ElementNode {
+		return attrOf(m.node, "href")
+	}
+	return m.text(), true
+}
+
 // At returns the i-th match, from 0, as a selection of one. It is empty when there is none.
 func (s *Selection) At(i int) *Selection {
 	one := &Selection{page: s.page, seen: searchedAll}

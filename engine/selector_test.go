@@ -41,12 +41,12 @@ func TestSelect(t *testing.T) {
 		{"A.x B::text", []string{"bold"}},
 		{"p:contains('para')::text", []string{"para"}},
 	} {
-		r := page("http://h/", selectPage)
+		r := htmlPage("http://h/", selectPage)
 		sel := r.Select(selector(t, tt.css))
 		if got := sel.GetAll(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.css, got, tt.want)
 		}
-		first, ok := page("http://h/", selectPage).Select(selector(t, tt.css)).Get()
+		first, ok := htmlPage("http://h/", selectPage).Select(selector(t, tt.css)).Get()
 		if ok != (len(tt.want) > 0) || ok && first != tt.want[0] {
 			t.Errorf("%s: Get is %q, %v", tt.css, first, ok)
 		}
@@ -58,7 +58,7 @@ func TestSelect(t *testing.T) {
 
 func TestBareAttr(t *testing.T) {
 	t.Parallel()
-	r := page("http://h/", selectPage)
+	r := htmlPage("http://h/", selectPage)
 	a := r.Select(selector(t, "#one")).Select(selector(t, "a"))
 	if got, _ := a.Select(selector(t, "::attr(href)")).Get(); got != "/1" {
 		t.Errorf("::attr(href) of an a is %q", got)
@@ -76,7 +76,7 @@ func TestBareAttr(t *testing.T) {
 
 func TestSelectionChained(t *testing.T) {
 	t.Parallel()
-	r := page("http://h/", `<div id=a><div id=b><p>1</p></div><p>2</p></div><div id=c><p>3</p></div>`)
+	r := htmlPage("http://h/", `<div id=a><div id=b><p>1</p></div><p>2</p></div><div id=c><p>3</p></div>`)
 	divs := r.Select(selector(t, "div"))
 	if got := divs.Select(selector(t, "p::text")).GetAll(); !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("each match once and in document order, got %q", got)
@@ -188,9 +188,9 @@ func FuzzCompileSelector(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := page("http://h/", selectPage)
+		r := htmlPage("http://h/", selectPage)
 		all := r.Select(s).GetAll()
-		if first, ok := page("http://h/", selectPage).Select(s).Get(); ok != (len(all) > 0) || ok && first != all[0] {
+		if first, ok := htmlPage("http://h/", selectPage).Select(s).Get(); ok != (len(all) > 0) || ok && first != all[0] {
 			t.Errorf("%q: Get is %q, GetAll %q", css, first, all)
 		}
 	})

@@ -37,6 +37,7 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w.crawl.inflight.start(lease.ID, cancel)
+	defer w.crawl.inflight.start(lease.ID, nil)
 	p := newPage(w.crawl, lease)
 	defer func() {
 		if r := recover(); r != nil {

@@ -2,28 +2,202 @@
 package luabind
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"path"
+	"sync/atomic"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
-// Options are what a spider is loaded with.
+// defaultCallback is the function that a request without a callback goes to.
+const defaultCallback = "parse"
+
+// Options are what a spider is loaded with. The zero value works.
 type Options struct {
 	Args   map[string]string // spider.args
-	Logger *slog.Logger      // of the log function
-	Memory int64             // callback_memory, bytes
+	Logger *slog.Logger      // of the functions log and print; nil discards
+	Memory int64             // callback_memory, bytes; 0 means 64 MB
+
+	loadTimeout time.Duration // of the top level; 0 means loadTimeout
 }
+
+// Spider is a loaded spider. It implements engine.Spider on its current generation.
+type Spider struct {
+	current atomic.Pointer[generation]
+}
+
+var _ engine.Spider = (*Spider)(nil)
 
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
-	return nil, errors.New("stub")
+	g, err := loadGeneration(fsys, path.Clean(main), display, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Spider{}
+	s.current.Store(g)
+	return s, nil
 }
 
-// Spider is a loaded spider.
-type Spider struct{ engine.Spider }
+// Close ends its VMs; those of running calls end with the call.
+func (s *Spider) Close() { s.current.Load().close() }
 
-// Close ends its VMs.
-func (s *Spider) Close() {}
+// Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
+func (s *Spider) Name() string { return s.current.Load().name }
+
+// Revision is the first 12 hex digits of the SHA-256 of the spider's files.
+func (s *Spider) Revision() string { return s.current.Load().revision }
+
+// AllowedDomains are the hosts whose pages, with those of their subdomains, belong to the crawl; none means all.
+func (s *Spider) AllowedDomains() []string { return s.current.Load().domains }
+
+// StartURLs are the spider's own seeds.
+func (s *Spider) StartURLs() []string { return s.current.Load().startURLs }
+
+// Settings are the spider's settings: float64, string, bool, and []any of them.
+func (s *Spider) Settings() map[string]any { return s.current.Load().settings }
+
+// HasCallback reports whether the spider has a function of that name that may get responses.
+func (s *Spider) HasCallback(name string) bool { return s.current.Load().isCallback(name) }
+
+// MakeRequests calls the spider's make_request_from_data, or else reads the seed as a URL or a JSON object. A seed that cannot
+// be used gives an error that is no *engine.ScriptError. No requests and no error means that the spider skipped the seed.
+func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output, error) {
+	g := s.current.Load()
+	if !g.functions["make_request_from_data"] {
+		return g.defaultRequests(seed)
+	}
+	return g.run(ctx, func(v *vm) error {
+		result, err := v.call(ctx, v.spider.RawGetString("make_request_from_data"), lua.LString(seed))
+		if err != nil {
+			return err
+		}
+		return v.takeReturned(ctx, result)
+	})
+}
+
+// takeReturned emits what make_request_from_data returned.
+func (v *vm) takeReturned(ctx context.Context, result lua.LValue) error {
+	t, isTable := result.(*lua.LTable)
+	switch {
+	case result == lua.LNil, isTable && t.Metatable == requestList && t.Len() == 0:
+		return nil
+	case asRequest(result) == nil && !(isTable && isRequestList(t)):
+		return v.mistake("make_request_from_data", "make_request_from_data returned %s; return a request, a list of requests, or nothing to skip the seed", describe(result))
+	}
+	_, err := v.call(ctx, v.L.NewFunction(v.emit), result)
+	return v.placed("make_request_from_data", err)
+}
+
+// Parse calls the request's callback with its response and its cb_kwargs.
+func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output, error) {
+	g := s.current.Load()
+	name := r.Request.Callback
+	if name == "" {
+		name = defaultCallback
+	}
+	if !g.isCallback(name) {
+		return nil, g.unknownCallback(name)
+	}
+	return g.run(ctx, func(v *vm) error {
+		kwargs, err := v.kwargs(r.Request)
+		if err != nil {
+			return err
+		}
+		return v.callback(ctx, name, v.newResponse(r), kwargs)
+	})
+}
+
+// Errback calls the request's errback with a table of request, response (or nil), reason and message.
+func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output, error) {
+	g := s.current.Load()
+	name := f.Request.Errback
+	if !g.isCallback(name) {
+		return nil, g.unknownCallback(name)
+	}
+	return g.run(ctx, func(v *vm) error {
+		t := v.L.NewTable()
+		t.RawSetString("request", v.newRequest(f.Request))
+		t.RawSetString("reason", lua.LString(f.Reason))
+		t.RawSetString("message", lua.LString(f.Message))
+		if f.Response != nil {
+			t.RawSetString("response", v.newResponse(f.Response))
+		}
+		return v.callback(ctx, name, t)
+	})
+}
+
+// kwargs is the table of a request's cb_kwargs: empty when it has none.
+func (v *vm) kwargs(r *scheduler.Request) (lua.LValue, error) {
+	if len(r.CbKwargs) == 0 {
+		return v.L.NewTable(), nil
+	}
+	lv, err := v.decodeJSON(r.CbKwargs)
+	if err != nil {
+		return nil, fmt.Errorf("cb_kwargs of the request: %w", err)
+	}
+	return lv, nil
+}
+
+// callback calls a function of the spider that emits and returns nothing.
+func (v *vm) callback(ctx context.Context, name string, args ...lua.LValue) error {
+	result, err := v.call(ctx, v.spider.RawGetString(name), args...)
+	if err != nil {
+		return err
+	}
+	if result != lua.LNil {
+		return v.mistake(name, "%s returned %s; emit(...) what it finds instead of returning it", name, describe(result))
+	}
+	return nil
+}
+
+// run runs a call on a VM of its own and gives what it emitted.
+func (g *generation) run(ctx context.Context, call func(*vm) error) (*engine.Output, error) {
+	v, err := g.take()
+	if err != nil {
+		return nil, err
+	}
+	defer g.give(v)
+	defer func() { v.out = nil }()
+	v.out = &collector{}
+	if err := call(v); err != nil {
+		return nil, err
+	}
+	v.out.out.Revision = g.revision
+	return &v.out.out, nil
+}
+
+// mistake is an error about a function of the spider as a whole.
+func (v *vm) mistake(function, format string, args ...any) error {
+	return v.placed(function, &engine.ScriptError{Kind: "error", Message: fmt.Sprintf(format, args...)})
+}
+
+// placed gives an error without a place that of a function of the spider.
+func (v *vm) placed(function string, err error) error {
+	e, ok := err.(*engine.ScriptError)
+	fn, isFunction := v.spider.RawGetString(function).(*lua.LFunction)
+	if ok && isFunction && e.File == "" && fn.Proto != nil {
+		e.File, e.Line = fn.Proto.SourceName, fn.Proto.LineDefined
+	}
+	return err
+}
+
+func (g *generation) unknownCallback(name string) error {
+	return &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: fmt.Sprintf("callback %q is no function of the spider%s", name, g.didYouMean(name))}
+}
+
+func (g *generation) didYouMean(name string) string {
+	known := g.callbacks()
+	if near := engine.Nearest(name, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Sprintf("; it has %q", known)
+}

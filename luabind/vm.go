@@ -1,10 +1,74 @@
 package luabind
 
 import (
+	"context"
+	"log/slog"
+
 	lua "github.com/yuin/gopher-lua"
 )
 
 // vm is one Lua state with the spider loaded in it. One goroutine at a time uses it.
 type vm struct {
-	L *lua.LState
+	L         *lua.LState
+	gen       *generation // nil in tests of modules
+	logger    *slog.Logger
+	spider    *lua.LTable               // what the main file returned; nil while it runs
+	names     map[*lua.LFunction]string // the spider's functions
+	loaded    map[string]lua.LValue     // modules by name
+	loading   []string                  // modules being loaded, outermost first
+	out       *collector                // of the running call; nil outside of one
+	interrupt *interrupt                // nil in tests of modules
+	spare     []*lua.LState             // states for protected calls
+	depth     int                       // protected calls and coroutines running inside each other
+	broken    bool                      // it may not be used again
+	requests  *lua.LTable               // metatable of requests
+}
+
+func init() { lua.MaxArrayIndex = 1 << 20 } // a table's array part stays below 16 MB
+
+// stateOptions keep a state near 45 KB. 200 calls deep is what the host's stack is safe with; 2 MB of registers bound unpack.
+var stateOptions = lua.Options{
+	SkipOpenLibs:        true,
+	MinimizeStackMemory: true,
+	CallStackSize:       200,
+	RegistrySize:        256,
+	RegistryGrowStep:    512,
+	RegistryMaxSize:     128 << 10,
+}
+
+// newVM makes a state with the libraries that scripts may use, and no spider yet.
+func newVM(gen *generation, logger *slog.Logger) *vm {
+	v := &vm{
+		L:         lua.NewState(stateOptions),
+		gen:       gen,
+		logger:    logger,
+		loaded:    map[string]lua.LValue{},
+		interrupt: &interrupt{},
+	}
+	v.L.SetContext(v.interrupt)
+	v.openLibraries()
+	return v
+}
+
+func (v *vm) close() { v.L.Close() }
+
+// call runs a function to its end or to that of ctx and returns its first result. Whatever happens in it ends here: the
+// error is a *engine.ScriptError, or ctx's when that was cancelled from outside. v.broken says that the VM is done for.
+func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.LValue, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	end := v.interrupt.begin(ctx)
+	defer end()
+	v.L.SetTop(0)
+	v.L.Push(fn)
+	for _, a := range args {
+		v.L.Push(a)
+	}
+	if err := v.L.PCall(len(args), 1, nil); err != nil {
+		return nil, v.explain(ctx, err)
+	}
+	result := v.L.Get(-1)
+	v.L.SetTop(0)
+	return result, nil
 }

@@ -2,174 +2,194 @@ package scheduler
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
+	"regexp"
+	"strings"
 	"time"
 )
 
-// Client is a connection to one Redis.
-type Client struct{}
-
-// DialOptions say which Redis to use.
-type DialOptions struct {
-	URL    string        // redis://, rediss:// or unix://, with go-redis' parameters
-	Wait   time.Duration // how long to try a server that does not answer
-	Logger *slog.Logger
-}
-
-// Dial connects to a Redis and checks that it may be used.
-func Dial(ctx context.Context, o DialOptions) (*Client, error) { return nil, errors.New("stub") }
-
-// Close ends all connections.
-func (c *Client) Close() error { return nil }
-
-// Partition says what shares a slot.
-type Partition string
-
-// Partitions.
-const (
-	PartitionHost   Partition = "host"   // host[:port]
-	PartitionDomain Partition = "domain" // registrable domain
-	PartitionNone   Partition = "none"   // the whole spider
-)
-
-// Queue is the order of requests within a slot.
-type Queue string
-
-// Queue orders.
-const (
-	QueuePriority Queue = "priority" // highest priority first, then first in first out
-	QueueFIFO     Queue = "fifo"
-	QueueLIFO     Queue = "lifo"
-)
-
-// Keys are the four key names that can be set; each may hold %(spider)s, which becomes the spider's name.
-// The zero value means scrapy-redis' names.
-type Keys struct {
-	StartURLs, Requests, Dupefilter, Items string
-}
-
-// Config is what one crawl asks of its frontier.
-type Config struct {
-	Spider          string
-	Keys            Keys
-	Partition       Partition     // "" means host
-	Queue           Queue         // "" means priority
-	Delay           time.Duration // between two starts in a slot
-	Concurrency     int           // leases of a slot at once
-	Lease           time.Duration // how long a lease lasts without a heartbeat
-	LeaseAttempts   int           // leases of one request that may end without an outcome
-	MaxPending      int64         // no seeds are taken in above this
-	Persist         bool          // keep queue and filter when the last worker closes
-	FlushOnStart    bool
-	DupefilterDebug bool   // log every duplicate, not only the first
-	Worker          string // name of this worker in logs and dead letters: host:pid
-	Revision        string
-	Logger          *slog.Logger
-}
-
 // Frontier is one crawl's queues, filter, leases and results in Redis, as one worker process uses them.
 // Exchange, Release and Close are called by one goroutine; the other methods by any.
-type Frontier struct{}
+type Frontier struct {
+	client  *Client
+	cfg     Config
+	keys    keyset
+	keyList []string
+	logger  *slog.Logger
+	worker  string // this worker in S:workers
+	resumed int64
 
-// Open joins a crawl: it checks the per-fleet settings against those of the fleet and registers the worker.
-// *SettingsError says that they differ.
-func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
-	return nil, errors.New("stub")
+	// Only the goroutine that calls Exchange uses these.
+	process  int       // grows when the worker must be new to Redis
+	number   int64     // of the last commit that Redis has answered
+	seen     *seen     // fingerprints that need no asking
+	beaten   time.Time // last heartbeat sent with a lease
+	reported bool      // a duplicate has been logged
 }
 
 // SettingsError is a per-fleet setting that differs from what the running fleet uses.
 type SettingsError struct{ Name, Fleet, Ours, Remedy string }
 
-func (e *SettingsError) Error() string { return e.Name }
-
-// Exchanged is the answer to an Exchange.
-type Exchanged struct {
-	Stored   []bool // for each outcome: false means that its lease had expired and nothing of it was stored
-	Leases   []Lease
-	Wait     time.Duration // with fewer leases than asked for: when to ask again
-	Refilled int           // seeds that were taken in
-	Paused   bool
-	Pending  int64
-	Now      time.Time // Redis' clock when it leased
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("setting %s is %s here and %s in the fleet: %s", e.Name, show(e.Ours), show(e.Fleet), e.Remedy)
 }
 
-// Exchange commits outcomes and asks for up to want leases (after taking in up to seeds seeds), in one round trip where it can.
-// It goes on until Redis has answered or ctx ends; it is safe whatever happens to a reply. Outcomes beyond what one
-// commit may carry go out in several.
-func (f *Frontier) Exchange(ctx context.Context, outcomes []*Outcome, want, seeds int) (Exchanged, error) {
-	return Exchanged{}, errors.New("stub")
+func show(v string) string {
+	if v == "" {
+		return `""`
+	}
+	return v
 }
 
-// Extend lengthens leases by a lease time and returns the IDs of those that are no longer ours.
-func (f *Frontier) Extend(ctx context.Context, ids []string) (lost []string, err error) {
-	return nil, errors.New("stub")
+// ErrFleetAlive says that a flush was refused because another worker is on the crawl.
+var ErrFleetAlive = errors.New("another worker is on this crawl")
+
+// Open joins a crawl: it checks the per-fleet settings against those of the fleet and registers the worker.
+// *SettingsError says that they differ: while another worker is alive all of them must agree; without one, those that queued work
+// depends on (partition, queue, key names). ErrFleetAlive says that FlushOnStart would take the work of another worker.
+func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	keys := cfg.Keys.of(cfg.Spider)
+	f := &Frontier{
+		client: c, cfg: cfg, keys: keys, keyList: keys.list(), logger: cfg.Logger,
+		worker: cfg.Worker + "#" + nonce()[:8],
+	}
+	if err := f.join(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.try(ctx, func() error { return c.rdb.SAdd(ctx, spidersKey, cfg.Spider).Err() }); err != nil {
+		return nil, fmt.Errorf("registering spider %s: %w", cfg.Spider, err)
+	}
+	f.warnForeign(ctx)
+	if f.resumed > 0 {
+		f.logger.Info(fmt.Sprintf("Resuming crawl (%d requests scheduled)", f.resumed), "spider", cfg.Spider)
+	}
+	return f, nil
 }
 
-// Release hands leases back at once: place and attempts are kept.
-func (f *Frontier) Release(ctx context.Context, ids []string) error { return errors.New("stub") }
-
-// Idle is what a crawl has left.
-type Idle struct {
-	Pending, Leases, Seeds int64 // Pending includes the delayed
-	Dequeued               int64 // grows with each lease
-	Paused                 bool
+func (f *Frontier) join(ctx context.Context) error {
+	settings := f.cfg.fleet(f.keys)
+	args := []any{f.worker, f.heartbeat().Milliseconds(), flag(f.cfg.FlushOnStart)}
+	for _, s := range settings {
+		args = append(args, s.name, s.value, flag(s.layout))
+	}
+	r, err := f.run(ctx, joinScript, args...)
+	if err != nil {
+		return fmt.Errorf("joining the crawl of %s: %w", f.cfg.Spider, err)
+	}
+	switch r.text(0) {
+	case "ALIVE":
+		return fmt.Errorf("%w: %s; stop it first (a worker that was killed counts as alive for another %s), or start without flush_on_start",
+			ErrFleetAlive, workerName(r.text(1)), (time.Duration(r.num(2)) * time.Millisecond).Round(time.Second))
+	case "DIFFERS":
+		return settingsError(settings, r.text(1), r.text(2), r.text(3))
+	}
+	f.seen = newSeen(seenSize, r.text(1))
+	f.resumed = r.num(2)
+	return r.err
 }
 
-// Done reports whether nothing is left at all.
-func (i Idle) Done() bool { return i.Pending == 0 && i.Leases == 0 && i.Seeds == 0 }
+func settingsError(ours []setting, name, fleet, worker string) error {
+	e := &SettingsError{Name: name, Fleet: fleet}
+	for _, s := range ours {
+		if s.name == name {
+			e.Ours = s.value
+		}
+	}
+	e.Remedy = "requests are queued under the other value; use that, or start anew with flush_on_start (--fresh)"
+	if worker != "" {
+		e.Remedy = fmt.Sprintf("worker %s is alive; use the fleet's value, or stop all workers first", workerName(worker))
+	}
+	return e
+}
 
-// Idle asks, in one step, what is left. A crawl is finished when it is Done twice, a second apart, with the same Dequeued.
-func (f *Frontier) Idle(ctx context.Context) (Idle, error) { return Idle{}, errors.New("stub") }
+// workerName is the name without what makes it unique.
+func workerName(member string) string {
+	if i := strings.LastIndexByte(member, '#'); i >= 0 {
+		return member[:i]
+	}
+	return member
+}
 
-// Finish announces that the crawl is finished; first is true for one caller of a whole fleet.
-func (f *Frontier) Finish(ctx context.Context) (first bool, err error) {
-	return false, errors.New("stub")
+// heartbeat is how long a worker counts as alive after it was last heard.
+func (f *Frontier) heartbeat() time.Duration { return max(f.cfg.Lease, 10*time.Second) }
+
+var ourMember = regexp.MustCompile(`^[0-9a-f]{14}\{"v":`)
+
+// warnForeign warns when the bare requests key holds what is not ours: scrapy-redis keeps pickles there.
+func (f *Frontier) warnForeign(ctx context.Context) {
+	kind, err := f.client.rdb.Type(ctx, f.keys.requests).Result()
+	if err != nil || kind == "none" {
+		return
+	}
+	foreign := kind != "zset"
+	if !foreign {
+		members, err := f.client.rdb.ZRange(ctx, f.keys.requests, 0, 4).Result()
+		if err != nil {
+			return
+		}
+		for _, m := range members {
+			foreign = foreign || !ourMember.MatchString(m)
+		}
+	}
+	if foreign {
+		f.logger.Warn("requests of another program (scrapy-redis?) are left alone: set requests_key if both shall run",
+			"key", f.keys.requests, "type", kind)
+	}
 }
 
 // Resumed is the number of requests that were scheduled already when the frontier was opened.
-func (f *Frontier) Resumed() int64 { return 0 }
-
-// Stats are the counters of the whole crawl since its last flush.
-func (f *Frontier) Stats(ctx context.Context) (map[string]int64, error) {
-	return nil, errors.New("stub")
-}
+func (f *Frontier) Resumed() int64 { return f.resumed }
 
 // Down says since when Redis has not answered; zero when it does.
-func (f *Frontier) Down() time.Time { return time.Time{} }
+func (f *Frontier) Down() time.Time { return f.client.Down() }
 
-// Close takes the worker off the crawl; without Persist the last one flushes the queue and the filter.
-func (f *Frontier) Close(ctx context.Context) error { return nil }
-
-// PushSeeds appends raw seeds to a start_urls key of any of its three types and returns how many were taken.
-func (c *Client) PushSeeds(ctx context.Context, spider string, keys Keys, seeds [][]byte) (int, error) {
-	return 0, errors.New("stub")
+// Close takes the worker off the crawl; without Persist the last one flushes the queue and the filter. Leases that are still held
+// end by themselves. It waits for a Redis that is down until ctx ends.
+func (f *Frontier) Close(ctx context.Context) error {
+	if _, err := f.run(ctx, leaveScript, f.worker, f.processID(), flag(f.cfg.Persist)); err != nil {
+		return fmt.Errorf("leaving the crawl of %s: %w", f.cfg.Spider, err)
+	}
+	return nil
 }
 
-// Status is the state of a crawl: Enqueued = Pending + Delayed + InFlight + Finished + Dead.
-type Status struct {
-	Spider                                           string
-	Enqueued, Pending, Delayed, InFlight, Done, Dead int64
-	Seeds, Items, DeadLetters, Seen                  int64 // lengths of start_urls, items, dead, dupefilter
-	Paused, Finished                                 bool
-	Epoch                                            int64
-	Workers                                          []string // alive
-	Slots                                            int64
-	Stats                                            map[string]int64
+// run calls a script until Redis answers or ctx ends.
+func (f *Frontier) run(ctx context.Context, s *script, args ...any) (answer, error) {
+	return f.client.run(ctx, f.keys, s, args...)
 }
 
-// Status reads the state of a crawl in one step.
-func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, error) {
-	return Status{}, errors.New("stub")
+func (c *Client) run(ctx context.Context, k keyset, s *script, args ...any) (answer, error) {
+	var v any
+	err := c.try(ctx, func() (err error) {
+		v, err = s.call(ctx, c.rdb, k.list(), args...).Result()
+		return err
+	})
+	return readAnswer(v), c.explain(ctx, k, err)
 }
 
-// Spiders lists the spiders that have ever run on this Redis, by name.
-func (c *Client) Spiders(ctx context.Context) ([]string, error) { return nil, errors.New("stub") }
+func nonce() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
 
-// Enqueue adds requests that no lease caused (start URLs) and returns how many were new.
+func flag(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
+}
+
+// Enqueue adds requests that no lease caused (start URLs), through the duplicate filter unless they say otherwise, and returns how many
+// were new. As Exchange, it goes on until Redis has answered or ctx ends, and is called by the same goroutine.
 func (f *Frontier) Enqueue(ctx context.Context, children []Child) (added int, err error) {
-	return 0, errors.New("stub")
+	x, err := f.Exchange(ctx, []*Outcome{{Children: children}}, 0, 0)
+	return len(children) - x.Filtered, err
 }
-
-// Describe fills in what the letter is about.
-func (d *DeadLetter) Describe(l Lease) {}

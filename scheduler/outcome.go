@@ -1,21 +1,6 @@
 package scheduler
 
-import (
-	"encoding/json"
-	"time"
-)
-
-// Lease is one request or one seed handed to this worker for a time. Its ID is the fence: a commit
-// under an ID that has expired stores nothing.
-type Lease struct {
-	ID       string
-	Slot     string
-	Attempts int      // leases of it that ended without an outcome
-	Request  *Request // nil for a seed or when Err is set
-	Seed     []byte   // the raw seed; nil for a request
-	Err      error    // the member could not be read; Raw has it
-	Raw      []byte
-}
+import "time"
 
 // Outcome is everything that one lease caused. It is committed as a whole or not at all.
 type Outcome struct {
@@ -32,41 +17,31 @@ type Child struct {
 	Request *Request
 	Force   bool          // add it even if it was seen before (a retry, a handing back); it is recorded all the same
 	Delay   time.Duration // due so long after the commit, by Redis' clock
+
+	print   Fingerprint
+	printed bool // print is computed
 }
 
-// Kinds of dead letters.
-const (
-	DeadRequest = "request"
-	DeadSeed    = "seed"
-	DeadItem    = "item"
-)
+// Prepare computes the fingerprints of the children. The goroutine that made the outcome may call it, so that the one that
+// calls Exchange, which otherwise does it, is spared.
+func (o *Outcome) Prepare() {
+	for i := range o.Children {
+		c := &o.Children[i]
+		if !c.printed {
+			c.print, c.printed = c.Request.Fingerprint(), true
+		}
+	}
+}
 
-// Reasons of dead letters.
-const (
-	ReasonAttempts        = "lease_attempts"   // its lease ended too often: it may be killing workers
-	ReasonUnreadable      = "unreadable"       // a member of a queue that is none of ours
-	ReasonBadSeed         = "bad_seed"         // make_request_from_data could not use it
-	ReasonCallbackError   = "callback_error"   // the callback raised
-	ReasonUnknownCallback = "unknown_callback" // no revision at hand has the callback
-	ReasonDownload        = "download_error"   // retries used up
-	ReasonTooLarge        = "request_too_large"
-	ReasonProcessItem     = "process_item_error"
-	ReasonWrongType       = "wrong_type" // the queue's key holds another type
-)
+// forced reports that the child is added whether it was seen or not.
+func (c *Child) forced() bool { return c.Force || c.Request.DontFilter }
 
-// DeadLetter is a seed, a request or an item that was given up, as S:dead holds it.
-type DeadLetter struct {
-	Kind     string          `json:"kind"`
-	Reason   string          `json:"reason"`
-	Error    string          `json:"error,omitempty"`
-	URL      string          `json:"url,omitempty"`
-	Callback string          `json:"callback,omitempty"`
-	Request  json.RawMessage `json:"request,omitempty"` // wire form
-	Seed     string          `json:"seed,omitempty"`    // UTF-8, else in seed_base64
-	SeedB64  []byte          `json:"seed_base64,omitempty"`
-	Item     json.RawMessage `json:"item,omitempty"`
-	Attempts int             `json:"attempts,omitempty"`
-	Worker   string          `json:"worker,omitempty"`
-	Revision string          `json:"revision,omitempty"`
-	Time     int64           `json:"time,omitempty"` // Unix seconds
+// givenUp reports that the outcome carries the dead letter of its own request or seed.
+func (o *Outcome) givenUp() bool {
+	for i := range o.Dead {
+		if o.Dead[i].Kind != DeadItem {
+			return true
+		}
+	}
+	return false
 }

@@ -1,81 +1,110 @@
 // Package fetch downloads pages over HTTP within limits of time and size.
+//
+// It sits on net/http's Transport and adds what a crawler needs and net/http has not: a limit on silence, a limit on what a body
+// may grow to when it is decoded, a bound on the memory of all bodies, bodies that are whole or an error, and errors sorted by
+// what went wrong. Redirects are not followed, cookies are not kept, and proxies, those of the environment included, are not used.
 package fetch
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"net"
 	"net/http"
 	"time"
 )
 
 // Config are the limits of a Downloader. The zero value of a field means its default.
 type Config struct {
-	Timeout     time.Duration // of a whole download; 60 s
-	MaxSize     int64         // of a body after decoding, in bytes; 32 MB
-	MaxInMemory int64         // of all bodies together; 256 MB
-	UserAgent   string
-	Concurrency int // connections kept
+	Timeout        time.Duration // of a whole download; 60 s
+	ConnectTimeout time.Duration // of name lookup and connect together, and again of the TLS handshake; 15 s
+	HeaderTimeout  time.Duration // from the request sent to the end of the response's header; 30 s
+	IdleTimeout    time.Duration // of silence within a body; 30 s
+	MaxHeader      int64         // of a response's header, in bytes; 256 KB, as browsers have it
+	MaxSize        int64         // of a body after decoding, in bytes, and of what comes over the wire for it; 32 MB
+	MaxInMemory    int64         // of all bodies together, in bytes; one download may go beyond it by its own body; 256 MB
+	UserAgent      string        // when a request has none; "luacrawl"
+	Concurrency    int           // downloads at once that connections are kept for; 16
+}
+
+func (c Config) withDefaults() Config {
+	return Config{
+		Timeout:        cmp.Or(max(c.Timeout, 0), 60*time.Second),
+		ConnectTimeout: cmp.Or(max(c.ConnectTimeout, 0), 15*time.Second),
+		HeaderTimeout:  cmp.Or(max(c.HeaderTimeout, 0), 30*time.Second),
+		IdleTimeout:    cmp.Or(max(c.IdleTimeout, 0), 30*time.Second),
+		MaxHeader:      cmp.Or(max(c.MaxHeader, 0), 256<<10),
+		MaxSize:        cmp.Or(max(c.MaxSize, 0), 32<<20),
+		MaxInMemory:    cmp.Or(max(c.MaxInMemory, 0), 256<<20),
+		UserAgent:      cmp.Or(c.UserAgent, "luacrawl"),
+		Concurrency:    cmp.Or(max(c.Concurrency, 0), 16),
+	}
 }
 
 // Downloader fetches pages. It is safe for concurrent use.
-type Downloader struct{}
+type Downloader struct {
+	cfg       Config
+	transport *http.Transport
+	defaults  http.Header // sent as it is with requests that have no header of their own; never written to
+	memory    *budget
+}
 
 // New makes a Downloader.
-func New(cfg Config) *Downloader { return &Downloader{} }
-
-// Request is what to fetch.
-type Request struct {
-	Method string
-	URL    string
-	Header http.Header
-	Body   []byte
+func New(cfg Config) *Downloader {
+	cfg = cfg.withDefaults()
+	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout}
+	return &Downloader{
+		cfg:      cfg,
+		defaults: withDefaultHeader(nil, cfg.UserAgent),
+		memory:   &budget{free: cfg.MaxInMemory},
+		transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				if err := countDial(ctx); err != nil {
+					return nil, err
+				}
+				return dialer.DialContext(ctx, network, address)
+			},
+			TLSHandshakeTimeout:    cfg.ConnectTimeout,
+			ResponseHeaderTimeout:  cfg.HeaderTimeout,
+			ExpectContinueTimeout:  time.Second,
+			MaxResponseHeaderBytes: cfg.MaxHeader,
+			DisableCompression:     true, // decode.go undoes more encodings, and within MaxSize
+			ForceAttemptHTTP2:      true, // which a DialContext of our own turns off otherwise
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second},
+			MaxIdleConns:           max(4*cfg.Concurrency, 128),
+			MaxIdleConnsPerHost:    cfg.Concurrency,
+			IdleConnTimeout:        30 * time.Second,
+		},
+	}
 }
 
-// Response is a page that was fetched whole. Redirects are not followed.
-type Response struct {
-	Status        int
-	Header        http.Header
-	Body          []byte // Content-Encoding undone
-	BytesSent     int64  // request line, headers and body
-	BytesReceived int64  // status line, headers and body as on the wire
-	Latency       time.Duration
-}
-
-// Release gives the body's memory back.
-func (r *Response) Release() {}
-
-// Kind says what went wrong with a download.
-type Kind string
-
-// Kinds of errors.
-const (
-	KindTimeout  Kind = "timeout"
-	KindDNS      Kind = "dns"
-	KindConnect  Kind = "connect"
-	KindTLS      Kind = "tls"
-	KindBroken   Kind = "broken"    // the connection ended before the page was whole
-	KindTooLarge Kind = "too_large" // more than MaxSize
-	KindDecode   Kind = "decode"    // Content-Encoding cannot be undone
-	KindInvalid  Kind = "invalid"   // the request cannot be sent
-	KindCanceled Kind = "canceled"
-)
-
-// Error is a download that failed.
-type Error struct {
-	Kind Kind
-	Err  error
-}
-
-func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Temporary reports whether another try may succeed.
-func (e *Error) Temporary() bool { return false }
-
-// Fetch downloads one page. Every error is an *Error.
+// Fetch downloads one page, whole. Every error is an *Error. The caller releases the response, and does so without waiting
+// for other downloads: they may be waiting for the memory.
 func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
-	return nil, &Error{KindInvalid, errors.New("stub")}
+	watch := startWatch(ctx, d.cfg.Timeout, d.cfg.IdleTimeout)
+	defer watch.stop()
+	req, err := d.newRequest(watch, r)
+	if err != nil {
+		return nil, &Error{KindInvalid, err}
+	}
+	start := time.Now()
+	res, err := d.transport.RoundTrip(req)
+	if err != nil {
+		return nil, classify(watch, err)
+	}
+	defer res.Body.Close() // before its end this closes the connection, after it nothing
+	out := &Response{
+		Status:        res.StatusCode,
+		Header:        res.Header,
+		Latency:       time.Since(start),
+		BytesSent:     requestSize(req),
+		BytesReceived: headSize(res),
+	}
+	if err := d.readBody(watch, res, out); err != nil {
+		out.Release()
+		return nil, classify(watch, err)
+	}
+	return out, nil
 }
 
-// Close ends idle connections.
-func (d *Downloader) Close() {}
+// Close ends idle connections. Call it when all downloads have returned.
+func (d *Downloader) Close() { d.transport.CloseIdleConnections() }

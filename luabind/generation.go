@@ -1,0 +1,234 @@
+package luabind
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"luacrawl/engine"
+)
+
+// loadTimeout is how long the top level of a spider's files may run.
+const loadTimeout = 5 * time.Second
+
+// generation is one content of a spider: its main file and all modules that it requires, compiled, and what its table says. It
+// does not change once it is loaded. A spider runs on one generation at a time, and a call on one from start to end.
+type generation struct {
+	definition
+	revision string
+	options  Options
+	display  string // how errors name the folder
+	fsys     fs.FS  // nil once it is loaded
+	folder   string // of the main file
+	main     *source
+	files    map[string]*source // modules of the folder by name
+	pool     pool
+	warnSeed sync.Once
+}
+
+// source is one file of a generation.
+type source struct {
+	path string
+	text []byte
+	*compiled
+}
+
+// loadGeneration reads, compiles, runs once and checks a spider. Its errors are *engine.ScriptError.
+func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, error) {
+	g := &generation{options: o, display: display, fsys: fsys, folder: path.Dir(main), files: map[string]*source{}}
+	var err error
+	if g.main, err = g.read(main); err != nil {
+		return nil, err
+	}
+	if err := g.readRequired(g.main); err != nil {
+		return nil, err
+	}
+	if err := g.dryRun(); err != nil {
+		return nil, err
+	}
+	g.fsys = nil
+	g.revision = g.hash()
+	return g, nil
+}
+
+func (g *generation) read(name string) (*source, error) {
+	text, err := fs.ReadFile(g.fsys, name)
+	if err != nil {
+		return nil, &engine.ScriptError{Kind: "error", Message: readError(err), File: g.display + name}
+	}
+	c, err := compile(g.display+name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &source{name, text, c}, nil
+}
+
+func readError(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "there is no such file"
+	}
+	return fmt.Sprintf("the file cannot be read: %v", err)
+}
+
+// readRequired reads the modules that a file requires by literal names, and theirs. One that is missing is left to the
+// require that asks for it: it may never run, or run inside a pcall.
+func (g *generation) readRequired(s *source) error {
+	for _, name := range s.requires {
+		if _, builtin := modules[name]; builtin || g.files[name] != nil {
+			continue
+		}
+		file, err := modulePath(g.folder, name)
+		if err != nil {
+			continue
+		}
+		if _, err := fs.Stat(g.fsys, file); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		m, err := g.read(file)
+		if err != nil {
+			return err
+		}
+		g.files[name] = m
+		if err := g.readRequired(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// module is a module's prototype. Only the dry run may read files: afterwards the content is settled.
+func (g *generation) module(name string) (*lua.FunctionProto, error) {
+	if m := g.files[name]; m != nil {
+		return m.proto, nil
+	}
+	file, err := modulePath(g.folder, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case g.fsys == nil:
+		return nil, fmt.Errorf("require: module %q was not loaded with the spider; require it at the top of a file, or by a literal name", name)
+	}
+	if _, err := fs.Stat(g.fsys, file); errors.Is(err, fs.ErrNotExist) {
+		return nil, g.missing(name, file)
+	}
+	m, err := g.read(file)
+	if err != nil {
+		return nil, err
+	}
+	g.files[name] = m
+	return m.proto, g.readRequired(m)
+}
+
+func (g *generation) missing(name, file string) error {
+	builtin := slices.Sorted(maps.Keys(modules))
+	if s := engine.Nearest(name, builtin); s != "" {
+		return fmt.Errorf("require: there is no module %q: neither the file %s%s nor a built-in one; did you mean %q?", name, g.display, file, s)
+	}
+	return fmt.Errorf("require: there is no module %q: neither the file %s%s nor one of the built-in %v", name, g.display, file, builtin)
+}
+
+// dryRun runs the top level of the spider in a VM that is thrown away, and checks its table.
+func (g *generation) dryRun() error {
+	v, err := g.newVM()
+	if err != nil {
+		return err
+	}
+	defer v.close()
+	d, err := define(v.spider)
+	if err != nil {
+		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: g.display + g.main.path}
+	}
+	g.definition = *d
+	return nil
+}
+
+// newVM makes a VM with the spider loaded in it.
+func (g *generation) newVM() (*vm, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(g.options.loadTimeout, loadTimeout))
+	defer cancel()
+	v := newVM(g, g.options.Logger)
+	if err := v.load(ctx); err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// load runs the main file, whose result is the spider.
+func (v *vm) load(ctx context.Context) error {
+	main := v.gen.display + v.gen.main.path
+	result, err := v.call(ctx, v.L.NewFunctionFromProto(v.gen.main.proto))
+	var e *engine.ScriptError
+	switch {
+	case errors.As(err, &e) && e.Kind == "timeout":
+		e.Message = "the top level of the file did not end in time; it should only define functions and tables"
+		e.File = cmp.Or(e.File, main)
+		return e
+	case errors.As(err, &e):
+		e.File = cmp.Or(e.File, main)
+		return e
+	case err != nil:
+		return err
+	}
+	spider, ok := result.(*lua.LTable)
+	if !ok {
+		return &engine.ScriptError{Kind: "error", File: main, Message: notASpider(result)}
+	}
+	v.adopt(spider)
+	return nil
+}
+
+func notASpider(result lua.LValue) string {
+	if result == lua.LNil {
+		return "the file returns nothing; end it with \"return spider\", spider being the table with name and parse"
+	}
+	return fmt.Sprintf("the file returns a %s; it must return the spider's table, with name and parse", result.Type())
+}
+
+// adopt takes the spider's table in: its functions by name, and the arguments of the run.
+func (v *vm) adopt(spider *lua.LTable) {
+	v.spider = spider
+	v.names = map[*lua.LFunction]string{}
+	spider.ForEach(func(k, f lua.LValue) {
+		name, isName := k.(lua.LString)
+		if fn, isFunction := f.(*lua.LFunction); isName && isFunction && (v.names[fn] == "" || string(name) < v.names[fn]) {
+			v.names[fn] = string(name)
+		}
+	})
+	args, ok := spider.RawGetString("args").(*lua.LTable)
+	if !ok {
+		args = v.L.NewTable()
+	}
+	for name, value := range v.gen.options.Args {
+		args.RawSetString(name, lua.LString(value))
+	}
+	if spider.RawGetString("args") == lua.LNil || ok {
+		spider.RawSetString("args", args)
+	}
+}
+
+// hash is the revision: the first 12 hex digits of the SHA-256 of all files, in the order of their names.
+func (g *generation) hash() string {
+	all := []*source{g.main}
+	for _, s := range g.files {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *source) int { return cmp.Compare(a.path, b.path) })
+	h := sha256.New()
+	for _, s := range all {
+		fmt.Fprintf(h, "%d %s %d\n", len(s.path), s.path, len(s.text))
+		h.Write(s.text)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}

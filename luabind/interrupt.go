@@ -1,0 +1,47 @@
+package luabind
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
+// cheap: it is nil, which costs least in a select, until the context of the running call ends.
+type interrupt struct {
+	call  uint64        // the running call; only the VM's goroutine writes it, between calls
+	ended atomic.Uint64 // the last call whose context has ended
+}
+
+var (
+	errInterrupted = errors.New("interrupted")
+	closedChannel  = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+)
+
+// begin binds the interrupt to the context of a call. A context that ends later than the call does no harm.
+func (i *interrupt) begin(ctx context.Context) (end func() bool) {
+	i.call++
+	call := i.call
+	return context.AfterFunc(ctx, func() { i.ended.Store(call) })
+}
+
+// now reports whether the running call must end.
+func (i *interrupt) now() bool { return i.ended.Load() == i.call && i.call > 0 }
+
+func (i *interrupt) Done() <-chan struct{} {
+	if i.now() {
+		return closedChannel
+	}
+	return nil
+}
+
+func (i *interrupt) Err() error {
+	if i.now() {
+		return errInterrupted
+	}
+	return nil
+}
+
+func (i *interrupt) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (i *interrupt) Value(any) any               { return nil }

@@ -1,0 +1,91 @@
+package luabind
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"luacrawl/engine"
+)
+
+// explain turns what a protected call returned into a *engine.ScriptError, or into ctx's error when the call was cancelled
+// rather than too slow. It marks the VM as broken when its state cannot be trusted.
+func (v *vm) explain(ctx context.Context, err error) error {
+	interrupted := v.interrupt.now()
+	var raised *lua.ApiError
+	isRaised := errors.As(err, &raised)
+	v.broken = v.broken || interrupted || !isRaised || raised.Type == lua.ApiErrorPanic
+	if interrupted && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	if !isRaised {
+		return &engine.ScriptError{Kind: "error", Message: err.Error()}
+	}
+	e := v.scriptError(raised)
+	if interrupted {
+		e.Kind, e.Message = "timeout", "it ran for longer than it may (setting callback_timeout)"
+	}
+	return e
+}
+
+// scriptError reads the position and the Lua frames out of an error.
+func (v *vm) scriptError(raised *lua.ApiError) *engine.ScriptError {
+	e := &engine.ScriptError{Kind: "error", Message: v.errorText(raised), Traceback: luaFrames(raised.StackTrace)}
+	e.File, e.Line, e.Message = splitPosition(e.Message)
+	if e.File == "" { // error(text, 0), or not text at all: the innermost frame is the next best
+		e.File, e.Line, _ = splitPosition(e.Traceback)
+	}
+	return e
+}
+
+// errorText is what the script raised, as text.
+func (v *vm) errorText(raised *lua.ApiError) string {
+	switch o := raised.Object.(type) {
+	case lua.LString:
+		return strings.TrimSpace(string(o))
+	case nil, *lua.LNilType:
+		if raised.Cause != nil {
+			return raised.Cause.Error()
+		}
+		return "an error without a message (error(nil))"
+	case *lua.LTable:
+		if message, ok := o.RawGetString("message").(lua.LString); ok {
+			return string(message)
+		}
+		if b, err := appendJSON(nil, "error", o); err == nil {
+			return "error value " + string(b)
+		}
+		return "an error value that is a table"
+	default:
+		return "error value " + o.String()
+	}
+}
+
+var position = regexp.MustCompile(`^\s*([^\n]*?\.lua):(\d+):\s*`)
+
+// splitPosition takes "file.lua:12: text" apart.
+func splitPosition(text string) (file string, line int, rest string) {
+	m := position.FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", 0, text
+	}
+	line, _ = strconv.Atoi(text[m[4]:m[5]])
+	return text[m[2]:m[3]], line, text[m[1]:]
+}
+
+// luaFrames is a stack trace without the frames of Go functions.
+func luaFrames(trace string) string {
+	var frames []string
+	for line := range strings.SplitSeq(trace, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "stack traceback") || strings.HasPrefix(line, "[G]") || strings.Contains(line, "(tailcall)") {
+			continue
+		}
+		frames = append(frames, line)
+	}
+	return strings.Join(frames, "\n")
+}

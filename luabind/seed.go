@@ -1,0 +1,220 @@
+package luabind
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	lua "github.com/yuin/gopher-lua"
+	"golang.org/x/net/http/httpguts"
+
+	"luacrawl/engine"
+	"luacrawl/scheduler"
+)
+
+// seedFields are the keys of a seed that is a JSON object; any other goes to meta.
+type seedFields struct {
+	URL        string            `json:"url"`
+	Method     string            `json:"method"`
+	Headers    map[string]string `json:"headers"`
+	Body       string            `json:"body"`
+	Meta       map[string]any    `json:"meta"`
+	Priority   int32             `json:"priority"`
+	Callback   string            `json:"callback"`
+	CbKwargs   json.RawMessage   `json:"cb_kwargs"`
+	DontFilter *bool             `json:"dont_filter"`
+}
+
+var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter"}
+
+// defaultRequests is what a spider without make_request_from_data makes of a seed: a URL, or a JSON object.
+func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
+	seed = bytes.TrimSpace(seed)
+	var r *scheduler.Request
+	var err error
+	if bytes.HasPrefix(seed, []byte("{")) {
+		r, err = g.seedObject(seed)
+	} else {
+		r, err = seedURL(seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	if name := cmp.Or(r.Callback, defaultCallback); !g.isCallback(name) {
+		return nil, fmt.Errorf("seed: callback %q is no function of the spider%s", name, g.didYouMean(name))
+	}
+	r.Revision = g.revision
+	return &engine.Output{Requests: []*scheduler.Request{r}, Revision: g.revision}, nil
+}
+
+func seedURL(seed []byte) (*scheduler.Request, error) {
+	switch {
+	case len(seed) == 0:
+		return nil, errors.New("it is empty; push a URL or a JSON object with url")
+	case !utf8.Valid(seed):
+		return nil, errors.New("it is not UTF-8; a spider reads other bytes in make_request_from_data")
+	}
+	u, err := absoluteURL(string(seed))
+	if err != nil {
+		return nil, fmt.Errorf("%.200q is not an absolute http or https URL, nor a JSON object", seed)
+	}
+	return &scheduler.Request{URL: u, DontFilter: true}, nil
+}
+
+func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
+	var f seedFields
+	if err := json.Unmarshal(seed, &f); err != nil {
+		return nil, seedJSONError(err)
+	}
+	u, err := absoluteURL(f.URL)
+	if err != nil {
+		return nil, fmt.Errorf("url %.200q is not an absolute http or https URL", f.URL)
+	}
+	r := &scheduler.Request{URL: u, Body: []byte(f.Body), Priority: int(f.Priority), Callback: f.Callback, DontFilter: f.DontFilter == nil || *f.DontFilter}
+	if r.Method = strings.ToUpper(f.Method); r.Method == http.MethodGet {
+		r.Method = ""
+	}
+	if r.Method != "" && !httpguts.ValidHeaderFieldName(r.Method) {
+		return nil, fmt.Errorf("method %.50q is not an HTTP method", f.Method)
+	}
+	if r.Headers, err = seedHeaders(f.Headers); err != nil {
+		return nil, err
+	}
+	if r.CbKwargs, err = seedKwargs(f.CbKwargs); err != nil {
+		return nil, err
+	}
+	r.Meta, err = g.seedMeta(seed)
+	return r, err
+}
+
+func seedJSONError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		return fmt.Errorf("%s is a JSON %s, not what belongs there", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("it is not valid JSON: %w", err)
+}
+
+func seedHeaders(headers map[string]string) (http.Header, error) {
+	var h http.Header
+	for name, value := range headers {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("header %.100q: %.100q cannot be sent", name, value)
+		}
+		if h == nil {
+			h = http.Header{}
+		}
+		h.Set(name, value)
+	}
+	return h, nil
+}
+
+func seedKwargs(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
+		return nil, nil
+	}
+	if raw[0] != '{' {
+		return nil, errors.New("cb_kwargs is no JSON object")
+	}
+	return raw, nil
+}
+
+// seedMeta is the seed's meta with its unknown keys, numbers as they are written.
+func (g *generation) seedMeta(seed []byte) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(seed, &fields); err != nil {
+		return nil, err
+	}
+	meta := map[string]json.RawMessage{}
+	if raw, ok := fields["meta"]; ok {
+		if err := json.Unmarshal(raw, &meta); err != nil {
+			return nil, err
+		}
+	}
+	var others []string
+	for k, value := range fields {
+		if !slices.Contains(seedKeys, k) {
+			meta[k] = value
+			others = append(others, k)
+		}
+	}
+	g.warnOthers(others)
+	if len(meta) == 0 {
+		return nil, nil
+	}
+	return marshal(meta)
+}
+
+// warnOthers says once that a seed has keys that nothing reads.
+func (g *generation) warnOthers(keys []string) {
+	if len(keys) == 0 || g.options.Logger == nil {
+		return
+	}
+	g.warnSeed.Do(func() {
+		slices.Sort(keys)
+		g.options.Logger.Warn("a seed has keys that requests do not have; they go to response.request.meta",
+			slog.Any("keys", keys), slog.Any("known", seedKeys))
+	})
+}
+
+func marshal(fields map[string]json.RawMessage) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(fields); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Seeds calls spider.seeds, which returns a list of URLs or seed objects.
+func (s *Spider) Seeds(ctx context.Context) ([][]byte, error) {
+	g := s.current.Load()
+	if !g.functions["seeds"] {
+		return nil, nil
+	}
+	var seeds [][]byte
+	_, err := g.run(ctx, func(v *vm) error {
+		result, err := v.call(ctx, v.spider.RawGetString("seeds"))
+		if err != nil {
+			return err
+		}
+		seeds, err = v.seedList(result)
+		return err
+	})
+	return seeds, err
+}
+
+func (v *vm) seedList(result lua.LValue) ([][]byte, error) {
+	t, ok := result.(*lua.LTable)
+	if !ok {
+		return nil, v.mistake("seeds", "seeds returned %s; it must return a list of URLs or of tables with url", describe(result))
+	}
+	if t.RawGetString("url") != lua.LNil {
+		return nil, v.mistake("seeds", "seeds returned one seed; it must return a list: { { url = ... } }")
+	}
+	var seeds [][]byte
+	for i := 1; i <= t.Len(); i++ {
+		switch seed := t.RawGetInt(i).(type) {
+		case lua.LString:
+			seeds = append(seeds, []byte(seed))
+		case *lua.LTable:
+			b, err := appendJSON(nil, fmt.Sprintf("seed[%d]", i), seed)
+			if err != nil {
+				return nil, v.mistake("seeds", "seeds: %s", err)
+			}
+			seeds = append(seeds, b)
+		default:
+			return nil, v.mistake("seeds", "seeds returned a list with a %s at %d; a seed is a URL or a table with url", seed.Type(), i)
+		}
+	}
+	return seeds, nil
+}

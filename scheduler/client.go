@@ -1,0 +1,125 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Client is a connection to one Redis. It may be used by any number of goroutines.
+type Client struct {
+	rdb    *redis.Client
+	name   string // the server as it may be shown: without user and password
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	down time.Time // since when Redis has not answered; guarded by mu
+}
+
+// Close ends all connections.
+func (c *Client) Close() error { return c.rdb.Close() }
+
+// Name is the server as it may be shown: address and database, never user or password.
+func (c *Client) Name() string { return c.name }
+
+// Down says since when Redis has not answered; zero when it does.
+func (c *Client) Down() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.down
+}
+
+// try calls fn until it succeeds, fails in a way that waiting does not help, or ctx ends. Redis being down, loading, read-only
+// or full is waited for: it is said once when it goes and once when it is back.
+func (c *Client) try(ctx context.Context, fn func() error) error {
+	return c.tryWhile(ctx, passes, fn)
+}
+
+func (c *Client) tryWhile(ctx context.Context, again func(error) bool, fn func() error) error {
+	for wait := newBackoff(); ; {
+		err := fn()
+		if err == nil {
+			c.up()
+			return nil
+		}
+		if noScript(err) && loadScripts(ctx, c.rdb) == nil && wait.fresh() {
+			wait.next()
+			continue
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", c.name, ctx.Err())
+		}
+		if !again(err) {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.fell(err)
+		if !sleep(ctx, wait.next()) {
+			return fmt.Errorf("%s: %w (last error: %w)", c.name, ctx.Err(), err)
+		}
+	}
+}
+
+func (c *Client) fell(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.down.IsZero() {
+		c.down = time.Now()
+		c.logger.Warn("redis does not answer: waiting for it", "redis", c.name, "error", err)
+	}
+}
+
+func (c *Client) up() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.down.IsZero() {
+		c.logger.Info("redis is back", "redis", c.name, "after", time.Since(c.down).Round(time.Millisecond))
+		c.down = time.Time{}
+	}
+}
+
+// explain names the key behind a WRONGTYPE error, which Redis does not.
+func (c *Client) explain(ctx context.Context, k keyset, err error) error {
+	if err == nil || !wrongType(err) {
+		return err
+	}
+	for key, want := range k.types() {
+		got, e := c.rdb.Type(ctx, key).Result()
+		if e == nil && got != "none" && got != want {
+			return fmt.Errorf("%w: %s holds a %s, not a %s: rename or delete it, or set another key name", ErrWrongType, key, got, want)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrWrongType, err)
+}
+
+// ErrWrongType says that one of a crawl's keys is in use for something else.
+var ErrWrongType = errors.New("a key of the crawl holds another type")
+
+// backoff waits 50 ms at first, doubling to 1 s, each time between half and all of that.
+type backoff struct{ base time.Duration }
+
+func newBackoff() backoff { return backoff{} }
+
+func (b *backoff) fresh() bool { return b.base == 0 }
+
+func (b *backoff) next() time.Duration {
+	b.base = min(max(2*b.base, 50*time.Millisecond), time.Second)
+	return b.base/2 + rand.N(b.base/2)
+}
+
+// sleep waits for d and reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,262 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Bounds of one commit, so that no single script call holds Redis for long.
+const (
+	maxOutcomes = 64
+	maxChildren = 2000
+	maxBytes    = 1 << 20
+	maxValues   = 5000    // of one outcome: above this its children go ahead in chunks
+	chunkSize   = 1000    // children in such a chunk
+	hugeOutcome = 500_000 // values that no commit carries: Redis takes a million arguments at most
+)
+
+// commit is the commit script's arguments being built from outcomes.
+type commit struct {
+	args     []any
+	parts    []part
+	children int
+	bytes    int
+}
+
+// part is what a commit carries of one outcome: all that is left of it, or a chunk of its children.
+type part struct {
+	outcome  int // index
+	final    bool
+	upto     int   // a chunk: children before this one need not be sent again
+	sent     []int // children, in the order of the arguments
+	filtered []int // children that the cache knows
+	args     []any
+	bytes    int
+}
+
+// sending is the progress of an Exchange.
+type sending struct {
+	outcomes []*Outcome
+	upto     []int // for each outcome: the children that chunks have carried
+	acked    []bool
+	stored   []bool
+}
+
+func newSending(outcomes []*Outcome) *sending {
+	n := len(outcomes)
+	return &sending{outcomes: outcomes, upto: make([]int, n), acked: make([]bool, n), stored: make([]bool, n)}
+}
+
+func (s *sending) done() bool {
+	for _, ok := range s.acked {
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// restart forgets chunks: Redis may have forgotten them.
+func (s *sending) restart() { clear(s.upto) }
+
+// next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
+func (f *Frontier) next(s *sending) (c commit, rest bool) {
+	c.args = make([]any, 5, 64)
+	for i, o := range s.outcomes {
+		if s.acked[i] {
+			continue
+		}
+		p := f.part(i, o, s.upto[i])
+		full := len(c.parts) >= maxOutcomes || c.children+len(p.sent) > maxChildren || c.bytes+p.bytes > maxBytes
+		if len(c.parts) > 0 && (full || !p.final) {
+			return c, true
+		}
+		c.parts = append(c.parts, p)
+		c.args = append(c.args, p.args...)
+		c.children += len(p.sent)
+		c.bytes += p.bytes
+		if !p.final {
+			return c, true
+		}
+	}
+	return c, false
+}
+
+// part filters and encodes what is left of an outcome: all of it, or a chunk of its children when that is too much for one script
+// call. Children that skip the duplicate check never go ahead in a chunk: if the rest were lost, they would come twice.
+func (f *Frontier) part(index int, o *Outcome, from int) part {
+	p := part{outcome: index, final: true}
+	if n := o.indivisible(); n > hugeOutcome {
+		o = f.tooMany(o, n)
+	}
+	todo, checked := f.unknown(&p, o, from)
+	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 5*len(todo)
+	if checked == 0 || values <= maxValues {
+		kids, letters := f.children(&p, o, todo)
+		if p.bytes <= maxBytes || checked == 0 {
+			f.finishPart(&p, o, kids, letters)
+			return p
+		}
+	}
+	return f.chunk(p, o, todo)
+}
+
+// unknown lists the children that have to be sent and counts those of them that go through the duplicate check. The cache is asked
+// now, not when the outcome was made: it may have been emptied since.
+func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked int) {
+	for i := range o.Children {
+		child := &o.Children[i]
+		switch {
+		case child.forced():
+		case i < from:
+			continue
+		case f.seen.has(child.print):
+			p.filtered = append(p.filtered, i)
+			continue
+		default:
+			checked++
+		}
+		todo = append(todo, i)
+	}
+	return todo, checked
+}
+
+// chunk is the first piece of an outcome's children.
+func (f *Frontier) chunk(p part, o *Outcome, todo []int) part {
+	p.final, p.sent, p.bytes = false, nil, 0
+	var kids []any
+	var letters []DeadLetter
+	for _, i := range todo {
+		if o.Children[i].forced() {
+			continue
+		}
+		if len(p.sent)+len(letters) == chunkSize || p.bytes > maxBytes/2 {
+			break
+		}
+		kids, letters = f.child(&p, kids, letters, o, i)
+		p.upto = i + 1
+	}
+	p.filtered = slices.DeleteFunc(p.filtered, func(i int) bool { return i >= p.upto })
+	f.finishPart(&p, &Outcome{Lease: o.Lease}, kids, letters)
+	return p
+}
+
+func (f *Frontier) children(p *part, o *Outcome, todo []int) (kids []any, letters []DeadLetter) {
+	kids = make([]any, 0, 5*len(todo))
+	for _, i := range todo {
+		kids, letters = f.child(p, kids, letters, o, i)
+	}
+	return kids, letters
+}
+
+// child encodes one child; one that cannot be encoded becomes a dead letter of its own.
+func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, i int) ([]any, []DeadLetter) {
+	c := &o.Children[i]
+	json, err := c.Request.Encode()
+	if err != nil {
+		return kids, append(letters, DeadLetter{
+			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback,
+		})
+	}
+	print := c.print.String()
+	if c.forced() {
+		print = "!" + print
+	}
+	p.sent = append(p.sent, i)
+	p.bytes += len(json) + 80
+	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.score(c.Request), when(c), json), letters
+}
+
+// noLease is the lease of children that no lease caused.
+const noLease = "/"
+
+// finishPart lays out the arguments as scripts/commit.lua reads them.
+func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
+	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
+	hold := max(0, int64(math.Ceil(float64(o.Hold)/float64(time.Millisecond))))
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.givenUp()), hold, len(o.Items))
+	for _, item := range o.Items {
+		args = append(args, item)
+		p.bytes += len(item)
+	}
+	args = append(args, len(o.Dead)+len(letters))
+	for _, d := range append(o.Dead[:len(o.Dead):len(o.Dead)], letters...) {
+		b := d.encode(f.cfg.Worker, f.cfg.Revision)
+		args = append(args, b)
+		p.bytes += len(b)
+	}
+	stats := make([]any, 0, 2*len(o.Stats)+6)
+	for name, by := range o.Stats {
+		if by != 0 {
+			stats = append(stats, name, by)
+		}
+	}
+	if n := len(p.filtered); n > 0 {
+		stats = append(stats, "dupefilter/filtered", n)
+	}
+	if n := len(letters); n > 0 {
+		stats = append(stats, "scheduler/enqueued", n, "scheduler/dead", n)
+	}
+	args = append(args, len(stats)/2)
+	args = append(args, stats...)
+	args = append(args, len(kids)/5)
+	p.args = append(args, kids...)
+}
+
+// indivisible is how many values must ride in one commit: all but the children that the duplicate filter makes safe to repeat.
+func (o *Outcome) indivisible() int {
+	n := len(o.Items) + len(o.Dead) + 2*len(o.Stats)
+	for i := range o.Children {
+		if o.Children[i].forced() {
+			n += 5
+		}
+	}
+	return n
+}
+
+// tooMany is what becomes of an outcome that no commit can carry.
+func (f *Frontier) tooMany(o *Outcome, n int) *Outcome {
+	d := DeadLetter{Kind: DeadRequest, Reason: ReasonTooLarge, Attempts: o.Lease.Attempts,
+		Error: fmt.Sprintf("one page gave %d values; at most %d fit in a commit", n, hugeOutcome)}
+	if o.Lease.Seed != nil {
+		d.Kind = DeadSeed
+	}
+	d.Describe(o.Lease)
+	return &Outcome{Lease: o.Lease, Dead: []DeadLetter{d}}
+}
+
+// score is a request's place in its queue: scrapy-redis' -priority, or one for all, so that the sequence decides.
+func (f *Frontier) score(r *Request) string {
+	if f.cfg.Queue != QueuePriority {
+		return "0"
+	}
+	const exact = 1 << 53 // scores are float64
+	return strconv.FormatInt(int64(-max(-exact, min(r.Priority, exact))), 10)
+}
+
+// when is a child's start as scripts/commit.lua reads it.
+func when(c *Child) string {
+	var s string
+	if c.Delay > 0 {
+		s = strconv.FormatInt(int64(math.Ceil(float64(c.Delay)/float64(time.Millisecond))), 10)
+	}
+	if t := c.Request.NotBefore; !t.IsZero() && t.UnixMilli() > 0 {
+		s += "@" + strconv.FormatInt(t.UnixMilli(), 10)
+	}
+	if s == "" {
+		return "0"
+	}
+	return s
+}
+
+// start is a piece of a URL that fits in a letter or a log line.
+func start(url string) string {
+	if len(url) > 2000 {
+		return url[:2000] + "..."
+	}
+	return url
+}

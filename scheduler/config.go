@@ -1,0 +1,144 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Partition says what shares a slot.
+type Partition string
+
+// Partitions.
+const (
+	PartitionHost   Partition = "host"   // host[:port]
+	PartitionDomain Partition = "domain" // registrable domain
+	PartitionNone   Partition = "none"   // the whole spider
+)
+
+// Queue is the order of requests within a slot.
+type Queue string
+
+// Queue orders.
+const (
+	QueuePriority Queue = "priority" // highest priority first, then first in first out
+	QueueFIFO     Queue = "fifo"
+	QueueLIFO     Queue = "lifo"
+)
+
+// Config is what one crawl asks of its frontier.
+type Config struct {
+	Spider          string
+	Keys            Keys
+	Partition       Partition     // "" means host
+	Queue           Queue         // "" means priority
+	Delay           time.Duration // between two starts in a slot; whole milliseconds
+	Concurrency     int           // leases of a slot at once; 0 means 8
+	Lease           time.Duration // how long a lease lasts without a heartbeat; 0 means 60 s
+	LeaseAttempts   int           // leases of one request that may end without an outcome, at most 255; 0 means 5
+	MaxPending      int64         // no seeds are taken in above this; 0 means 100,000
+	Persist         bool          // keep queue and filter when the last worker closes
+	FlushOnStart    bool
+	DupefilterDebug bool   // log every duplicate, not only the first
+	Worker          string // name of this worker in logs and dead letters; "" means host:pid
+	Revision        string
+	Logger          *slog.Logger // nil means none
+}
+
+func (c Config) withDefaults() Config {
+	if c.Partition == "" {
+		c.Partition = PartitionHost
+	}
+	if c.Queue == "" {
+		c.Queue = QueuePriority
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 8
+	}
+	if c.Lease == 0 {
+		c.Lease = time.Minute
+	}
+	if c.LeaseAttempts == 0 {
+		c.LeaseAttempts = 5
+	}
+	if c.MaxPending == 0 {
+		c.MaxPending = 100_000
+	}
+	if c.Worker == "" {
+		host, _ := os.Hostname()
+		c.Worker = host + ":" + strconv.Itoa(os.Getpid())
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch c.Partition {
+	case PartitionHost, PartitionDomain, PartitionNone:
+	default:
+		return fmt.Errorf("partition %q: it is host, domain or none", c.Partition)
+	}
+	switch c.Queue {
+	case QueuePriority, QueueFIFO, QueueLIFO:
+	default:
+		return fmt.Errorf("queue %q: it is priority, fifo or lifo", c.Queue)
+	}
+	switch {
+	case c.Delay < 0:
+		return fmt.Errorf("download_delay %s: it is 0 or more", c.Delay)
+	case c.Concurrency < 1:
+		return fmt.Errorf("concurrent_requests_per_domain %d: it is 1 or more", c.Concurrency)
+	case c.Lease < 10*time.Millisecond:
+		return fmt.Errorf("lease %s: it is 10 ms or more", c.Lease)
+	case c.LeaseAttempts < 1 || c.LeaseAttempts > 255:
+		return fmt.Errorf("lease_attempts %d: it is 1 to 255", c.LeaseAttempts)
+	case c.MaxPending < 1:
+		return fmt.Errorf("max_pending %d: it is 1 or more", c.MaxPending)
+	case strings.ContainsFunc(c.Worker, isControl):
+		return fmt.Errorf("worker name %q: it has control characters", c.Worker)
+	}
+	return checkSpider(c.Spider)
+}
+
+// checkSpider accepts names that can stand in key names.
+func checkSpider(name string) error {
+	if name == "" {
+		return errors.New("spider has no name")
+	}
+	if strings.ContainsAny(name, "{}") || strings.ContainsFunc(name, isControl) {
+		return fmt.Errorf("spider name %q: braces and control characters are not allowed", name)
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// setting is one per-fleet setting as S:meta holds it.
+type setting struct {
+	name, value string
+	layout      bool // queued work does not survive a change of it
+}
+
+func (c Config) fleet(k keyset) []setting {
+	num := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return []setting{
+		{"partition", string(c.Partition), true},
+		{"queue", string(c.Queue), true},
+		{"start_urls_key", k.startURLs, false},
+		{"requests_key", k.requests, true},
+		{"dupefilter_key", k.dupefilter, true},
+		{"items_key", k.items, false},
+		{"download_delay", c.Delay.String(), false},
+		{"concurrent_requests_per_domain", num(int64(c.Concurrency)), false},
+		{"lease", c.Lease.String(), false},
+		{"lease_attempts", num(int64(c.LeaseAttempts)), false},
+		{"max_pending", num(c.MaxPending), false},
+		{"scheduler_persist", strconv.FormatBool(c.Persist), false},
+	}
+}

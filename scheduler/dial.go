@@ -1,0 +1,141 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// DialOptions say which Redis to use.
+type DialOptions struct {
+	// URL is redis://[user:password@]host:port/db, rediss:// for TLS, or unix://[user:password@]/path?db=N. Its parameters are
+	// go-redis': dial_timeout, read_timeout, write_timeout (such as 5s), pool_size, skip_verify and the like. A character of a
+	// password that means something in a URL is percent-encoded.
+	URL    string
+	Wait   time.Duration // how long to try a server that does not answer
+	Logger *slog.Logger  // nil means none
+}
+
+// ErrEvicts says that a Redis may throw away keys of ours when it is full.
+var ErrEvicts = errors.New("redis evicts keys")
+
+// Dial connects to a Redis and checks that it may be used. A server that does not answer or is still loading is tried for Wait; a refused
+// user or password and a wrong URL are errors at once, and so is ErrEvicts. No error holds a password.
+func Dial(ctx context.Context, o DialOptions) (*Client, error) {
+	opt, err := parseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	silence()
+	c := &Client{rdb: redis.NewClient(opt), name: serverName(opt), logger: o.Logger}
+	if err := c.greet(ctx, o.Wait); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// greet waits for the server, then checks its policy and loads the scripts.
+func (c *Client) greet(ctx context.Context, wait time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, max(wait, time.Second))
+	defer cancel()
+	again := func(err error) bool { return passes(err) && !denied(err) && !certain(err) }
+	err := c.tryWhile(limited, again, func() error { return c.rdb.Ping(limited).Err() })
+	switch {
+	case err == nil:
+	case denied(err):
+		return fmt.Errorf("redis refuses the user or password: %w", err)
+	case ctx.Err() == nil && limited.Err() != nil:
+		return fmt.Errorf("redis did not answer within %s: %w", max(wait, time.Second), err)
+	default:
+		return fmt.Errorf("connecting to redis: %w", err)
+	}
+	if err := c.checkPolicy(ctx); err != nil {
+		return err
+	}
+	return c.try(limited, func() error { return loadScripts(limited, c.rdb) })
+}
+
+// certain reports a failure to connect that the next try would repeat.
+func certain(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "x509:") || strings.Contains(text, "first record does not look like a TLS handshake")
+}
+
+// checkPolicy refuses a server that would evict our keys, none of which has a time to live: the allkeys policies.
+// Managed servers that hide CONFIG show the policy in INFO; one that hides both is trusted.
+func (c *Client) checkPolicy(ctx context.Context) error {
+	policy := ""
+	if got, err := c.rdb.ConfigGet(ctx, "maxmemory-policy").Result(); err == nil {
+		policy = got["maxmemory-policy"]
+	} else if info, err := c.rdb.Info(ctx, "memory").Result(); err == nil {
+		_, rest, _ := strings.Cut(info, "maxmemory_policy:")
+		policy, _, _ = strings.Cut(rest, "\r\n")
+	}
+	if strings.HasPrefix(policy, "allkeys-") {
+		return fmt.Errorf("%w: %s has maxmemory-policy %s and would lose requests when it is full: set it to noeviction (CONFIG SET maxmemory-policy noeviction)",
+			ErrEvicts, c.name, policy)
+	}
+	return nil
+}
+
+// parseURL reads a Redis URL. go-redis' own retries are off: they make a write whose reply was lost run twice, unseen.
+func parseURL(raw string) (*redis.Options, error) {
+	opt, err := redis.ParseURL(raw)
+	if err != nil {
+		return nil, fmt.Errorf("redis URL: %s", urlFault(raw, err))
+	}
+	opt.MaxRetries = -1
+	opt.DialerRetries = 1
+	opt.Protocol = 2
+	opt.DisableIdentity = true
+	opt.ContextTimeoutEnabled = true
+	opt.PipelinePoolSize = -1
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return opt, nil
+}
+
+// urlFault says what is wrong with a URL, without a word of it when it holds a user or a password, or might.
+func urlFault(raw string, err error) string {
+	u, parseErr := url.Parse(raw)
+	scheme, rest, found := strings.Cut(raw, "://")
+	switch {
+	case !found || (scheme != "redis" && scheme != "rediss" && scheme != "unix"):
+		return "it begins with redis://, rediss:// or unix://"
+	case strings.Contains(rest, "@") && (parseErr != nil || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@")):
+		return "it cannot be read; percent-encode the characters / ? # @ % : of a password"
+	case strings.Contains(rest, "@"):
+		return "after the @: " + strings.TrimPrefix(err.Error(), "redis: ")
+	}
+	return strings.TrimPrefix(err.Error(), "redis: ")
+}
+
+// serverName is what may be shown of a server.
+func serverName(opt *redis.Options) string {
+	scheme := "redis"
+	switch {
+	case opt.Network == "unix":
+		return fmt.Sprintf("unix://%s?db=%d", opt.Addr, opt.DB)
+	case opt.TLSConfig != nil:
+		scheme = "rediss"
+	}
+	return fmt.Sprintf("%s://%s/%d", scheme, opt.Addr, opt.DB)
+}
+
+// silence turns off go-redis' own log, which writes to stderr past our logger.
+var silence = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
+
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}

@@ -1,0 +1,127 @@
+package scheduler
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"luacrawl/scheduler/redistest"
+)
+
+func TestScrapyRedisFilterCounts(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		var children []Child
+		for _, v := range vectors(t) {
+			k.rdb.SAdd(k.ctx, k.keys.dupefilter, v.Fingerprint)
+			children = append(children, Child{Request: &Request{URL: v.Canonical, Method: v.Method, Body: v.body()}})
+		}
+		k.add(append(children, get("new"))...)
+		if s := k.check(); s.Pending != 1 {
+			t.Errorf("%d of %d known URLs were taken for new", s.Pending-1, len(children))
+		}
+	})
+}
+
+func TestForceSkipsTheCheckAndRecords(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		dont := get("1")
+		dont.Request.DontFilter = true
+		retry := get("1")
+		retry.Force = true
+		k.add(dont, get("1"), retry)
+		if s := k.check(); s.Pending != 2 || s.Seen != 1 || s.Stats["dupefilter/filtered"] != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestCacheFiltersAndCounts(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		l := k.lease(1)
+		k.rdb.Del(k.ctx, k.keys.dupefilter) // so that only the cache can know
+		k.commit(&Outcome{Lease: l[0], Children: []Child{get("1"), get("2")}})
+		if s := k.check(); s.Pending != 1 || s.Seen != 1 || s.Stats["dupefilter/filtered"] != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestCacheIsDroppedAtANewEpoch(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		if !k.seen.has(get("1").Request.Fingerprint()) {
+			t.Fatal("nothing cached")
+		}
+		two := k.join()
+		if err := two.Flush(k.ctx); err != nil {
+			t.Fatal(err)
+		}
+		k.add(get("1"))
+		if s := k.check(); s.Pending != 1 || s.Epoch != 1 {
+			t.Errorf("a page of the new crawl was filtered by the cache of the old: %+v", s)
+		}
+	})
+}
+
+func TestCacheDropsARepeatedCommitOfAnotherEpoch(t *testing.T) {
+	t.Parallel()
+	f := &Frontier{seen: newSeen(10, "0")}
+	f.cfg = f.cfg.withDefaults()
+	o := &Outcome{Children: []Child{get("1")}}
+	o.Prepare()
+	known := o.Children[0].print
+	commit := func(epoch string) {
+		s := newSending([]*Outcome{o})
+		c := &commit{parts: []part{{final: true, sent: []int{0}}}}
+		r := readAnswer([]any{"DUP", int64(0), epoch, "0", "0", "1", ""})
+		if err := f.answered(s, c, &r, &Exchanged{}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit("1") // stored before a flush, answered after it
+	if f.seen.has(known) {
+		t.Error("a child of the flushed crawl entered the cache of the new one")
+	}
+	commit("1")
+	if !f.seen.has(known) {
+		t.Error("the cache does not fill")
+	}
+}
+
+func TestSeenIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newSeen(100, "")
+	print := func(i int) Fingerprint { return Fingerprint{byte(i), byte(i >> 8)} }
+	for i := range 1000 {
+		s.add(print(i))
+		if !s.has(print(0)) {
+			t.Fatalf("one that is asked for often was forgotten at %d", i)
+		}
+		if n := len(s.young) + len(s.old); n > 102 {
+			t.Fatalf("%d entries", n)
+		}
+	}
+	if s.has(print(500)) || !s.has(print(999)) {
+		t.Error("the oldest stay or the youngest go")
+	}
+}
+
+func TestDuplicatesAreLogged(t *testing.T) {
+	t.Parallel()
+	for debug, want := range map[bool]int{false: 1, true: 4} {
+		redistest.Each(t, func(t *testing.T, url string) {
+			var log bytes.Buffer
+			k := newKit(t, url, Config{DupefilterDebug: debug, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			k.add(get("1"), get("1"), get("1"))
+			k.add(get("1"), get("2"), get("1"))
+			if got := strings.Count(log.String(), "filtered duplicate request"); got != want {
+				t.Errorf("debug %v: %d lines\n%s", debug, got, &log)
+			}
+			if first := "url=http://a.test/1"; !strings.Contains(log.String(), first) {
+				t.Errorf("no %s in %s", first, &log)
+			}
+		})
+	}
+}

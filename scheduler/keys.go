@@ -1,0 +1,75 @@
+package scheduler
+
+import "strings"
+
+// Keys are the four key names that can be set; each may hold %(spider)s, which becomes the spider's name.
+// The zero value means scrapy-redis' names.
+type Keys struct {
+	StartURLs, Requests, Dupefilter, Items string
+
+	// Cluster puts the spider's name into braces, so that all keys of a spider share a hash slot of a Redis Cluster.
+	Cluster bool
+}
+
+// DefaultKeys are scrapy-redis' names.
+func DefaultKeys() Keys {
+	return Keys{
+		StartURLs: "%(spider)s:start_urls", Requests: "%(spider)s:requests",
+		Dupefilter: "%(spider)s:dupefilter", Items: "%(spider)s:items",
+	}
+}
+
+// spidersKey is the set of all spiders that have ever run.
+const spidersKey = "luacrawl:spiders"
+
+// keyset are the names of all keys of one spider.
+type keyset struct {
+	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
+	leases, inflight, commits, dead, stats, meta, workers               string
+}
+
+func (k Keys) of(spider string) keyset {
+	s := spider
+	if k.Cluster {
+		s = "{" + spider + "}"
+	}
+	def := DefaultKeys()
+	name := func(pattern, def string) string {
+		if pattern == "" {
+			pattern = def
+		}
+		return strings.ReplaceAll(pattern, "%(spider)s", s)
+	}
+	return keyset{
+		startURLs: name(k.StartURLs, def.StartURLs), requests: name(k.Requests, def.Requests),
+		dupefilter: name(k.Dupefilter, def.Dupefilter), items: name(k.Items, def.Items),
+		delayed: s + ":delayed", slots: s + ":slots", busy: s + ":busy", rules: s + ":rules",
+		leases: s + ":leases", inflight: s + ":inflight", commits: s + ":commits",
+		dead: s + ":dead", stats: s + ":stats", meta: s + ":meta", workers: s + ":workers",
+	}
+}
+
+// queue is the key of a slot's queue.
+func (k keyset) queue(slot string) string {
+	if slot == "" {
+		return k.requests
+	}
+	return k.requests + ":" + slot
+}
+
+// list are the KEYS of every script, in the order of scripts/parts/keys.lua.
+func (k keyset) list() []string {
+	return []string{
+		k.meta, k.stats, k.slots, k.busy, k.rules, k.leases, k.inflight, k.commits, k.delayed, k.requests,
+		k.dupefilter, k.items, k.dead, k.startURLs, k.workers,
+	}
+}
+
+// types say what each key must hold.
+func (k keyset) types() map[string]string {
+	return map[string]string{
+		k.requests: "zset", k.dupefilter: "set", k.items: "list", k.delayed: "zset", k.slots: "zset", k.busy: "hash",
+		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
+		k.meta: "hash", k.workers: "zset",
+	}
+}

@@ -1,0 +1,228 @@
+-- commit: store what leases caused and end them, or refuse outcomes whose lease is no longer held.
+--
+-- KEYS  all (parts/keys.lua)
+-- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
+--       then for each outcome:
+--         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
+--                        '/' alone: requests that no lease caused (start URLs)
+--         final          1: the lease ends; 0: only children, more of this outcome follows
+--         given_up       1: counts as dead and not as done
+--         hold ms        keep off the slot for so long
+--         ni item...  nd letter...  ns (counter by)...  nc (fingerprint slot score when json)...
+--       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
+--       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
+-- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered}
+--   flags: for each outcome '1' stored, '0' stale. DUP has those of the first time. LATE (an older number) and ROLLBACK
+--   (Redis has forgotten commits of this process) have written nothing.
+--   added: for each child of all outcomes '1' added, '0' not.
+--   filtered: how many children were duplicates.
+local at = 5
+local function count()
+  at = at + 1
+  local v = tonumber(ARGV[at])
+  if not v or v < 0 or v ~= math.floor(v) then error('commit: argument ' .. at .. ' is not a count') end
+  return v
+end
+
+-- 1. read the arguments; an error here has written nothing
+local number, lifo, outcomes, ids = tonumber(ARGV[2]), ARGV[3] == '1', {}, {}
+for o = 1, tonumber(ARGV[5]) do
+  at = at + 1
+  local one, slash = {}, string.find(ARGV[at], '/', 1, true)
+  if not slash then error('commit: argument ' .. at .. ' is not a lease') end
+  one.id = string.sub(ARGV[at], 1, slash - 1)
+  one.head = string.sub(ARGV[at], slash + 1)
+  one.final = count()
+  one.given_up = count()
+  one.hold = count()
+  one.ni = count()
+  one.i = at
+  at = at + one.ni
+  one.nd = count()
+  one.d = at
+  at = at + one.nd
+  one.ns = count()
+  one.s = at
+  at = at + 2 * one.ns
+  for k = one.s + 2, at, 2 do
+    if not tonumber(ARGV[k]) then error('commit: argument ' .. k .. ' is not a number') end
+  end
+  one.nc = count()
+  one.c = at
+  at = at + 5 * one.nc
+  for k = one.c + 1, at, 5 do
+    if not ARGV[k + 4] or not tonumber(ARGV[k + 2]) then error('commit: argument ' .. k .. ' is not a child') end
+  end
+  outcomes[o] = one
+  ids[o] = one.id
+end
+if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
+
+-- 2. read all keys that are written below; a key of another type fails here
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished')
+local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
+local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
+last = tonumber(last or 0)
+if last == number then
+  res[1] = 'DUP'
+  res[6] = answered
+  return res
+elseif last > number then
+  res[1] = 'LATE'
+  return res
+elseif last < number - 1 then
+  res[1] = 'ROLLBACK'
+  return res
+end
+local recs = redis.call('HMGET', inflight, unpack(ids))
+local flags, fresh, taken, ask, seen = {}, {}, {}, {}, {}
+for o, one in ipairs(outcomes) do
+  flags[o] = '0'
+  if recs[o] and not taken[one.id] then
+    local _, slot, _, member = parse(recs[o])
+    if string.sub(member, 1, 14) == one.head then
+      taken[one.id] = true
+      one.slot = slot
+    end
+  end
+  if one.slot or one.id == '' then
+    flags[o] = '1'
+    fresh[#fresh + 1] = one
+    for k = one.c + 1, one.c + 5 * one.nc, 5 do
+      local f = ARGV[k]
+      if #f == 40 and seen[f] == nil then
+        seen[f] = false
+        ask[#ask + 1] = f
+      end
+    end
+  end
+end
+for i = 1, #ask, 1000 do
+  local got = redis.call('SMISMEMBER', dupefilter, unpack(ask, i, math.min(i + 999, #ask)))
+  for k, v in ipairs(got) do
+    if v == 1 then seen[ask[i + k - 1]] = true end
+  end
+end
+
+-- 3. work out what to write
+local put, letters, record, by, filtered = {}, {}, {}, {}, 0
+local order, byslot, later, nkids, delays = {}, {}, {}, 0, false
+local names, ended, hold, over, added, done, given_up = {}, {}, {}, {}, {}, 0, 0
+local seq = tonumber(state[4] or 0)
+
+local function due(when)
+  if when == '0' then return 0 end
+  delays = true
+  local _, _, rel, abs = string.find(when, '^(%d*)@?(%d*)$')
+  local t = 0
+  if rel and rel ~= '' then t = now + tonumber(rel) end
+  if abs and abs ~= '' then t = math.max(t, tonumber(abs)) end
+  if t <= now then return 0 end
+  return t
+end
+
+local function add(k)
+  nkids = nkids + 1
+  seq = seq + 1
+  local place = seq
+  if lifo then place = 281474976710655 - seq end
+  local head, slot, score, start = string.format('%012x', place) .. '00', ARGV[k + 1], ARGV[k + 2], due(ARGV[k + 3])
+  if start > 0 then
+    later[#later + 1] = start
+    later[#later + 1] = head .. score .. ' ' .. slot .. '\n' .. ARGV[k + 4]
+  else
+    enlist(order, byslot, slot, score, head .. ARGV[k + 4])
+  end
+end
+
+for _, one in ipairs(fresh) do
+  for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
+  for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
+  for k = one.s + 1, one.s + 2 * one.ns, 2 do by[ARGV[k]] = (by[ARGV[k]] or 0) + tonumber(ARGV[k + 1]) end
+  for k = one.c + 1, one.c + 5 * one.nc, 5 do
+    local f = ARGV[k]
+    if #f == 40 and seen[f] then
+      filtered = filtered + 1
+    else
+      if #f == 41 then f = string.sub(f, 2) end
+      seen[f] = true
+      record[#record + 1] = f
+      add(k)
+      added[k] = true
+    end
+  end
+  if one.final == 1 and one.slot then
+    local slot = one.slot
+    if not ended[slot] then
+      ended[slot] = 0
+      names[#names + 1] = slot
+    end
+    ended[slot] = ended[slot] + 1
+    if one.hold > 0 and slot ~= SEEDS then hold[slot] = math.max(hold[slot] or 0, now + one.hold) end
+    over[#over + 1] = one.id
+    if one.given_up == 1 then given_up = given_up + 1 else done = done + 1 end
+  end
+end
+local function bump(name, n)
+  if n > 0 then by[name] = (by[name] or 0) + n end
+end
+bump('scheduler/enqueued', nkids)
+bump('scheduler/done', done)
+bump('scheduler/dead', given_up)
+bump('dupefilter/filtered', filtered)
+if #put > 0 then redis.call('LLEN', items) end
+if #letters > 0 or nkids > 0 then redis.call('LLEN', dead) end
+if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end
+if delays then redis.call('ZCARD', delayed) end
+redis.call('ZCARD', leases)
+if #names == 0 then redis.call('ZCARD', slots) end
+local weighed = weigh(names, ended, hold)
+local fields, sums = {}, {}
+for f in pairs(by) do fields[#fields + 1] = f end
+for i = 1, #fields, 1000 do
+  local j = math.min(i + 999, #fields)
+  local was = redis.call('HMGET', stats, unpack(fields, i, j))
+  for k = i, j do
+    sums[#sums + 1] = fields[k]
+    sums[#sums + 1] = string.format('%.0f', (tonumber(was[k - i + 1] or 0) or 0) + by[fields[k]])
+  end
+end
+if #fields == 0 then redis.call('HLEN', stats) end
+
+-- 4. write. What needs memory comes first: out of memory a script fails at its first write. The lease ends last.
+each('RPUSH', items, put)
+each('SADD', dupefilter, record)
+local refused = push(order, byslot)
+for _, lost in ipairs(refused) do
+  letters[#letters + 1] = letter('wrong_type', lost[3], lost[1], '', 0, string.sub(lost[2], 15))
+end
+each('RPUSH', dead, letters)
+each('ZADD', delayed, later)
+if nkids > 0 then
+  local pending = tonumber(res[5]) + nkids - #refused
+  res[5] = tostring(pending)
+  redis.call('HSET', meta, 'seq', string.format('%.0f', seq), 'pending', pending)
+  if state[6] then redis.call('HDEL', meta, 'finished') end
+end
+if #fields > 0 then
+  sums[#sums + 1] = 'scheduler/dequeued'
+  sums[#sums + 1] = state[5] or '0'
+  each('HSET', stats, sums)
+end
+if #refused > 0 then redis.call('HINCRBY', stats, 'scheduler/dead', #refused) end
+settle(weighed)
+res[6] = table.concat(flags)
+res[8] = filtered
+redis.call('HSET', commits, ARGV[1], number .. ' ' .. res[6])
+each('ZREM', leases, over)
+each('HDEL', inflight, over)
+if ARGV[4] == '1' then
+  local told = {}
+  for _, one in ipairs(outcomes) do
+    for k = one.c + 1, one.c + 5 * one.nc, 5 do
+      if added[k] then told[#told + 1] = '1' else told[#told + 1] = '0' end
+    end
+  end
+  res[7] = table.concat(told)
+end
+return res

@@ -1,0 +1,8 @@
+-- finish: announce that the crawl is finished, if it is.
+--
+-- KEYS  all (parts/keys.lua)
+-- ARGV  none
+-- Returns 1 for the one caller who may announce it, else 0.
+local pending, held, seeds = left()
+if pending + held + seeds > 0 then return 0 end
+return redis.call('HSETNX', meta, 'finished', now)

@@ -1,0 +1,49 @@
+-- join: a worker enters the crawl. Flush, check of settings and registration are one step, so that no two workers
+-- can each believe that they are the first.
+--
+-- KEYS  all (parts/keys.lua)
+-- ARGV  worker, heartbeat ms, flush (1 or 0), then (setting, value, layout)...
+--       layout 1: work that is queued under another value would be lost or out of order
+-- Returns {'OK', epoch, scheduled, flushed}
+--      or {'ALIVE', worker, ms until it counts as gone}          flush refused
+--      or {'DIFFERS', setting, the fleet's value, worker or ''}        '' : nobody is alive, but there is queued work
+redis.call('HLEN', meta)
+redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 3600000)
+local other, left_ms = '', 0
+local alive = redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf', 'WITHSCORES')
+for i = 1, #alive, 2 do
+  if alive[i] ~= ARGV[1] then
+    other = alive[i]
+    left_ms = tonumber(alive[i + 1]) - now
+  end
+end
+if ARGV[3] == '1' then
+  if other ~= '' then return {'ALIVE', other, left_ms} end
+  local mine, old = {requests, dupefilter}, redis.call('HMGET', meta, 'set:requests_key', 'set:dupefilter_key')
+  if old[1] then requests = old[1] end              -- a renamed key: what lies under the old name goes
+  if old[2] then dupefilter = old[2] end
+  flush()
+  requests = mine[1]
+  dupefilter = mine[2]
+end
+local scheduled = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
+local set = {}
+for i = 4, #ARGV, 3 do
+  local was = redis.call('HGET', meta, 'set:' .. ARGV[i])
+  if was and was ~= ARGV[i + 1] then
+    if other ~= '' then return {'DIFFERS', ARGV[i], was, other} end
+    if ARGV[i + 2] == '1' and scheduled > 0 then return {'DIFFERS', ARGV[i], was, ''} end
+  end
+  set[#set + 1] = 'set:' .. ARGV[i]
+  set[#set + 1] = ARGV[i + 1]
+end
+each('HSET', meta, set)
+redis.call('ZADD', workers, now + tonumber(ARGV[2]), ARGV[1])
+-- what is left of processes that have been gone for an hour: a gap in a number only makes a process start again as a new one
+local stale = {}
+for _, process in ipairs(redis.call('HKEYS', commits)) do
+  local worker = string.gsub(process, '%.%d+$', '')
+  if not redis.call('ZSCORE', workers, worker) then stale[#stale + 1] = process end
+end
+each('HDEL', commits, stale)
+return {'OK', redis.call('HGET', meta, 'epoch') or '0', scheduled, ARGV[3]}

@@ -1,0 +1,193 @@
+-- lease: take back expired leases, move due delayed requests, hand out requests of slots that are due.
+--
+-- KEYS  all (parts/keys.lua)
+-- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
+--       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always)
+-- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
+local nonce, n = ARGV[1], tonumber(ARGV[2])
+local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued')
+local out = {0, now, state[1] or '0', state[2] or '0', state[3] or '0'}
+
+if ARGV[11] ~= '' then
+  local last = redis.call('HGET', commits, ARGV[10]) or ''
+  if string.sub(last, 1, #ARGV[11] + 1) ~= ARGV[11] .. ' ' then return out end
+end
+
+local ids = {'-'}
+for i = 1, n do ids[i] = nonce .. ':' .. i end
+for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
+  if rec then
+    local _, slot, _, member = parse(rec)
+    out[#out + 1] = ids[i]
+    out[#out + 1] = slot
+    out[#out + 1] = member
+  end
+end
+if #out > 5 then return out end
+
+local function wake_delayed(due)
+  local order, byslot = {}, {}
+  for _, m in ipairs(due) do
+    local a = string.find(m, '\n', 1, true)
+    local s = string.find(m, ' ', 1, true)
+    if string.find(m, HEAD) and s and a and s < a then
+      enlist(order, byslot, string.sub(m, s + 1, a - 1), string.sub(m, 15, s - 1), string.sub(m, 1, 14) .. string.sub(m, a + 1))
+    end
+  end
+  redis.call('LLEN', dead)
+  redis.call('HLEN', stats)
+  redis.call('ZREM', delayed, unpack(due))
+  local letters = {}
+  for _, lost in ipairs(push(order, byslot)) do
+    letters[#letters + 1] = letter('wrong_type', lost[3], lost[1], '', 0, string.sub(lost[2], 15))
+  end
+  if #letters > 0 then
+    each('RPUSH', dead, letters)
+    redis.call('HINCRBY', stats, 'scheduler/dead', #letters)
+    redis.call('HINCRBY', meta, 'pending', -#letters)
+  end
+end
+
+local expired = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, 100)
+local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'LIMIT', 0, 100)
+if #expired > 0 then giveback(expired, 1, max) end
+if #due > 0 then wake_delayed(due) end
+if #expired > 0 or #due > 0 then
+  out[5] = redis.call('HGET', meta, 'pending') or '0'
+end
+
+local function beat()
+  if ARGV[9] ~= '0' then redis.pcall('ZADD', workers, now + tonumber(ARGV[9]), ARGV[8]) end
+end
+if out[4] == '1' then
+  beat()
+  out[1] = 1000
+  return out
+end
+
+-- foreign members of the bare requests key are another program's: they go back, and ours behind them are looked for
+local function around_foreign(want, got, theirs)
+  each('ZADD', requests, theirs)
+  local from = #theirs / 2
+  for page = 1, 10 do
+    if #got >= 2 * want then return true end
+    local look, mine = redis.call('ZRANGE', requests, from, from + 99, 'WITHSCORES'), {}
+    for i = 1, #look, 2 do
+      if not string.find(look[i], HEAD) then
+        from = from + 1
+      elseif #got < 2 * want then
+        mine[#mine + 1] = look[i]
+        got[#got + 1] = look[i]
+        got[#got + 1] = look[i + 1]
+      end
+    end
+    if #mine > 0 then redis.call('ZREM', requests, unpack(mine)) end
+    if #look < 200 then return false end
+  end
+  return true
+end
+
+-- pop takes up to want members of ours; more says that there may be others
+local function pop(slot, want)
+  local popped = redis.pcall('ZPOPMIN', queue(slot), want)   -- another type: an error table, of length 0
+  local got, theirs, more = {}, {}, #popped == 2 * want
+  for j = 1, #popped, 2 do
+    if string.find(popped[j], HEAD) then
+      got[#got + 1] = popped[j]
+      got[#got + 1] = popped[j + 1]
+    else
+      theirs[#theirs + 1] = popped[j + 1]
+      theirs[#theirs + 1] = popped[j]
+    end
+  end
+  if #theirs > 0 and slot == '' then
+    return got, around_foreign(want, got, theirs), true
+  end
+  for j = 2, #theirs, 2 do
+    redis.pcall('RPUSH', dead, letter('unreadable', 'not a request of luacrawl', slot, '', 0, theirs[j]))
+    redis.pcall('HINCRBY', stats, 'scheduler/enqueued', 1)
+    redis.pcall('HINCRBY', stats, 'scheduler/dead', 1)
+  end
+  return got, more, false
+end
+
+local expiry, records, count = {}, {}, 0
+for round = 1, 8 do
+  if n <= 0 then break end
+  local ready = redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n)
+  if #ready == 0 then break end
+  local running = redis.call('HMGET', busy, unpack(ready))
+  local rule = redis.call('HMGET', rules, unpack(ready))
+  local again, set, gone = {}, {}, {}
+  for i, slot in ipairs(ready) do
+    if n <= 0 then break end
+    local wait, limit, b = delay, concurrency, tonumber(running[i] or 0) or 0
+    if slot == SEEDS then
+      wait = 0
+      limit = 1e9
+    elseif rule[i] then
+      local _, _, rd, rc = string.find(rule[i], '^(%d+) (%d+)$')
+      if rd then
+        wait = tonumber(rd)
+        limit = tonumber(rc)
+      end
+    end
+    local want = math.min(limit - b, n)
+    if wait > 0 and want > 1 then want = 1 end
+    local got, more, shared = {}, true, false
+    if want > 0 then got, more, shared = pop(slot, want) end
+    local k = #got / 2
+    for j = 1, #got, 2 do
+      count = count + 1
+      local id = nonce .. ':' .. count
+      expiry[#expiry + 1] = upto
+      expiry[#expiry + 1] = id
+      records[#records + 1] = id
+      records[#records + 1] = got[j + 1] .. ' ' .. slot .. '\n' .. ARGV[7] .. '\n' .. got[j]
+      out[#out + 1] = id
+      out[#out + 1] = slot
+      out[#out + 1] = got[j]
+    end
+    if k > 0 then
+      set[#set + 1] = slot
+      set[#set + 1] = b + k
+    end
+    if not more and (wait == 0 or k == 0) then
+      gone[#gone + 1] = slot                        -- empty, and its time has passed
+    else
+      local nxt = now
+      if k > 0 then nxt = now + wait end
+      if shared and k == 0 then nxt = now + 1000 end
+      if b + k >= limit then nxt = nxt + PARK end
+      again[#again + 1] = nxt
+      again[#again + 1] = slot
+    end
+    n = n - k
+  end
+  if count == 0 then redis.call('ZREM', slots, '') end   -- a write that is allowed out of memory goes first
+  if #gone > 0 then redis.call('ZREM', slots, unpack(gone)) end
+  if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
+  if #set > 0 then redis.call('HSET', busy, unpack(set)) end
+end
+if count > 0 then
+  redis.call('ZADD', leases, unpack(expiry))
+  redis.call('HSET', inflight, unpack(records))
+  local left = tonumber(out[5]) - count
+  if left < 0 then                                  -- members that somebody put there by hand
+    redis.call('HINCRBY', stats, 'scheduler/enqueued', -left)
+    left = 0
+  end
+  out[5] = tostring(left)
+  redis.call('HSET', meta, 'pending', left, 'dequeued', string.format('%.0f', (tonumber(state[4] or 0) or 0) + count))
+end
+if n > 0 then                                       -- nothing more now: say when to ask again
+  local soon = now + 1000
+  for _, key in ipairs({slots, delayed, leases}) do
+    local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+    if first[2] and tonumber(first[2]) < soon then soon = tonumber(first[2]) end
+  end
+  out[1] = math.max(soon - now, 0)
+end
+beat()
+return out

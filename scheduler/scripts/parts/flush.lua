@@ -1,0 +1,57 @@
+-- flush empties the frontier and the filter. Every lease is void and every worker sees a new epoch.
+-- What it throws away is taken off scheduler/enqueued; the counters of now become the baseline of the next crawl.
+-- Members of the bare requests key that are not ours stay.
+local function ours_only()
+  for _, range in ipairs({{0, 499}, {-500, -1}}) do
+    for _, m in ipairs(redis.call('ZRANGE', requests, range[1], range[2])) do
+      if not string.find(m, HEAD) then return false end
+    end
+  end
+  return true
+end
+
+local function remove_ours()
+  local from = 0
+  while true do
+    local page, mine = redis.call('ZRANGE', requests, from, from + 999), {}
+    if #page == 0 then return end
+    for _, m in ipairs(page) do
+      if string.find(m, HEAD) then mine[#mine + 1] = m else from = from + 1 end
+    end
+    each('ZREM', requests, mine)
+  end
+end
+
+local function baseline(pending)
+  local old, base = {}, {}
+  for _, f in ipairs(redis.call('HKEYS', meta)) do
+    if string.sub(f, 1, 5) == 'base:' then old[#old + 1] = f end
+  end
+  each('HDEL', meta, old)
+  if pending > 0 then redis.call('HINCRBY', stats, 'scheduler/enqueued', -pending) end
+  local all = redis.call('HGETALL', stats)
+  for i = 1, #all, 2 do
+    base[#base + 1] = 'base:' .. all[i]
+    base[#base + 1] = all[i + 1]
+  end
+  each('HSET', meta, base)
+end
+
+local function flush()
+  local thrown = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
+  redis.call('HLEN', stats)
+  local queues = {}
+  for _, slot in ipairs(redis.call('ZRANGE', slots, 0, -1)) do
+    if slot ~= '' or redis.call('TYPE', requests)['ok'] ~= 'zset' or ours_only() then
+      queues[#queues + 1] = queue(slot)
+    else
+      remove_ours()
+    end
+  end
+  for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
+  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter)
+  redis.call('HDEL', meta, 'finished')
+  redis.call('HSET', meta, 'pending', 0)
+  baseline(thrown)
+  return redis.call('HINCRBY', meta, 'epoch', 1)
+end

@@ -1,0 +1,29 @@
+-- Every script is given the same KEYS in this order and reads no clock but Redis'.
+-- Queues are the only computed names: requests (slot '') and requests:<slot>.
+--
+--   queue member   <sequence, 12 hex><attempts, 2 hex><json>      score = -priority
+--   inflight       lease id -> "<score> <slot>\n<worker>\n<member>"
+--   slots          slot -> next start in ms, + PARK while the slot is at its concurrency
+--   delayed        "<sequence><attempts><score> <slot>\n<json>" -> due in ms
+--   rules          slot -> "<delay in ms> <concurrency>"
+--   commits        worker process -> "<number of its last commit> <flags answered>"
+local meta, stats, slots, busy, rules = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local leases, inflight, commits, delayed, requests = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local dupefilter, items, dead, start_urls, workers = KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
+local PARK = 1e15
+local SEEDS = '@seeds'
+local HEAD = '^%x%x%x%x%x%x%x%x%x%x%x%x%x%x'
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function queue(slot)
+  if slot == '' then return requests end
+  return requests .. ':' .. slot
+end
+
+-- each calls cmd key value... on many values in chunks: unpack fails near 8,000.
+local function each(cmd, key, values)
+  for i = 1, #values, 1000 do
+    redis.call(cmd, key, unpack(values, i, math.min(i + 999, #values)))
+  end
+end

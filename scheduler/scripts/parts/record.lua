@@ -1,0 +1,9 @@
+-- parse reads a record of inflight: score, slot, worker, member. One that somebody has spoilt becomes an empty request.
+local function parse(rec)
+  local s = string.find(rec, ' ', 1, true)
+  local a = string.find(rec, '\n', 1, true)
+  if not s or not a or s > a then return '0', '', '', '00000000000000' end
+  local b = string.find(rec, '\n', a + 1, true)
+  if not b or not string.find(string.sub(rec, b + 1), HEAD) then return '0', '', '', '00000000000000' end
+  return string.sub(rec, 1, s - 1), string.sub(rec, s + 1, a - 1), string.sub(rec, a + 1, b - 1), string.sub(rec, b + 1)
+end

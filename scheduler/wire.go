@@ -1,0 +1,171 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// WireVersion is the version of the JSON form that Encode writes and DecodeRequest reads.
+const WireVersion = 1
+
+// ErrTooLarge says that a request's wire form is longer than MaxMember.
+var ErrTooLarge = errors.New("request is too large for the frontier")
+
+// headSize is what a queue puts before the wire form: 12 hex digits of sequence and 2 of attempts.
+const headSize = 14
+
+// wire is the JSON form of a Request: defaults left out, what the spider owns apart from what the engine keeps.
+type wire struct {
+	Version    int               `json:"v"`
+	URL        string            `json:"url"`
+	Method     string            `json:"method,omitempty"`
+	Headers    http.Header       `json:"headers,omitempty"`
+	Cookies    map[string]string `json:"cookies,omitempty"`
+	Body       string            `json:"body,omitempty"`
+	BodyBase64 []byte            `json:"body_base64,omitempty"`
+	Callback   string            `json:"callback,omitempty"`
+	Errback    string            `json:"errback,omitempty"`
+	Meta       json.RawMessage   `json:"meta,omitempty"`
+	CbKwargs   json.RawMessage   `json:"cb_kwargs,omitempty"`
+	Priority   int               `json:"priority,omitempty"`
+	DontFilter bool              `json:"dont_filter,omitempty"`
+	NotBefore  int64             `json:"not_before,omitempty"` // Unix milliseconds
+	State      *wireState        `json:"state,omitempty"`
+}
+
+type wireState struct {
+	Depth         int    `json:"depth,omitempty"`
+	RedirectTimes int    `json:"redirect_times,omitempty"`
+	RetryTimes    int    `json:"retry_times,omitempty"`
+	Returned      int    `json:"returned,omitempty"`
+	Revision      string `json:"revision,omitempty"`
+}
+
+// Encode returns the wire form: JSON without what is default (method GET, callback parse), a body that is not UTF-8 as base64.
+// ErrTooLarge says that it is longer than a queue takes; other errors name the field that JSON cannot carry.
+func (r *Request) Encode() ([]byte, error) {
+	w, err := r.wire()
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(w); err != nil {
+		return nil, fmt.Errorf("encoding request %s: %w", r.URL, err)
+	}
+	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	if len(b) > MaxMember-headSize {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), MaxMember-headSize)
+	}
+	return b, nil
+}
+
+func (r *Request) wire() (*wire, error) {
+	if r.URL == "" {
+		return nil, errors.New("encoding request: it has no url")
+	}
+	if err := r.checkText(); err != nil {
+		return nil, fmt.Errorf("encoding request %q: %w", r.URL, err)
+	}
+	w := &wire{
+		Version: WireVersion, URL: r.URL, Headers: r.Headers, Cookies: r.Cookies, Errback: r.Errback,
+		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter,
+	}
+	if r.Method != http.MethodGet {
+		w.Method = r.Method
+	}
+	if r.Callback != "parse" {
+		w.Callback = r.Callback
+	}
+	if utf8.Valid(r.Body) {
+		w.Body = string(r.Body)
+	} else {
+		w.BodyBase64 = r.Body
+	}
+	if !r.NotBefore.IsZero() {
+		w.NotBefore = r.NotBefore.UnixMilli()
+	}
+	s := wireState{r.Depth, r.RedirectTimes, r.RetryTimes, r.Returned, r.Revision}
+	if s != (wireState{}) {
+		w.State = &s
+	}
+	return w, nil
+}
+
+// checkText finds what encoding/json would silently change.
+func (r *Request) checkText() error {
+	for name, values := range r.Headers {
+		for _, v := range values {
+			if !utf8.ValidString(name) || !utf8.ValidString(v) {
+				return fmt.Errorf("header %q is not UTF-8", name)
+			}
+		}
+	}
+	for name, v := range r.Cookies {
+		if !utf8.ValidString(name) || !utf8.ValidString(v) {
+			return fmt.Errorf("cookie %q is not UTF-8", name)
+		}
+	}
+	for name, raw := range map[string]json.RawMessage{"meta": r.Meta, "cb_kwargs": r.CbKwargs} {
+		if b := object(raw); b != nil && (b[0] != '{' || !utf8.Valid(b)) {
+			return fmt.Errorf("%s is not a JSON object in UTF-8", name)
+		}
+	}
+	if !utf8.ValidString(r.URL) {
+		return errors.New("url is not UTF-8")
+	}
+	return nil
+}
+
+// object returns the JSON text of an object, or nil for none.
+func object(raw json.RawMessage) json.RawMessage {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
+		return nil
+	}
+	return raw
+}
+
+// DecodeRequest reads a wire form. Fields that it does not know are passed over; a version that it does not know,
+// and what is no request at all, is an error that says so.
+func DecodeRequest(b []byte) (*Request, error) {
+	var w wire
+	if err := json.Unmarshal(b, &w); err != nil {
+		return nil, fmt.Errorf("not a request in JSON: %w", err)
+	}
+	if w.Version != WireVersion {
+		return nil, fmt.Errorf("request of version %d: this luacrawl reads version %d", w.Version, WireVersion)
+	}
+	if w.URL == "" {
+		return nil, errors.New("request has no url")
+	}
+	r := &Request{
+		URL: w.URL, Method: w.Method, Headers: w.Headers, Cookies: w.Cookies, Callback: w.Callback, Errback: w.Errback,
+		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter,
+	}
+	if err := r.checkText(); err != nil {
+		return nil, err
+	}
+	switch {
+	case w.Body != "" && w.BodyBase64 != nil:
+		return nil, errors.New("request has both body and body_base64")
+	case w.Body != "":
+		r.Body = []byte(w.Body)
+	case len(w.BodyBase64) > 0:
+		r.Body = w.BodyBase64
+	}
+	if w.NotBefore > 0 {
+		r.NotBefore = time.UnixMilli(w.NotBefore)
+	}
+	if s := w.State; s != nil {
+		r.Depth, r.RedirectTimes, r.RetryTimes = s.Depth, s.RedirectTimes, s.RetryTimes
+		r.Returned, r.Revision = s.Returned, s.Revision
+	}
+	return r, nil
+}
