@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -51,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitFor,
 		},
 		ContinueOnError: true,
+		Deadline:        time.Now().Add(2 * time.Minute), // a command that hangs shows where
 	})
 }
 
