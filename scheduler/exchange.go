@@ -100,6 +100,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		stored := flags[i] == '1'
 		if p.final || !stored {
 			s.acked[p.outcome], s.stored[p.outcome] = true, stored
+			delete(f.suspects, s.outcomes[p.outcome].Lease.ID)
 		} else {
 			s.upto[p.outcome] = p.upto
 		}
@@ -146,7 +147,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number)
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.suspectsAllowed())
 		return nil
 	})
 	if commit != nil {
@@ -181,6 +182,15 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	return err
 }
 
+// suspectsAllowed is how many requests on their last attempt the worker may take: a page that kills its worker takes an attempt from
+// all pages beside it, so those are tried one at a time, and only the culprit dies.
+func (f *Frontier) suspectsAllowed() int {
+	if len(f.suspects) > 0 {
+		return 0
+	}
+	return 1
+}
+
 // beat is the heartbeat to send with a lease: none when the last one is recent.
 func (f *Frontier) beat() time.Duration {
 	if time.Since(f.beaten) < f.heartbeat()/8 {
@@ -204,7 +214,11 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	f.seen.observe(r.text(2))
 	x.Paused, x.Pending = r.text(3) == "1", r.num(4)
 	for i := 5; i+2 < len(r.values); i += 3 {
-		x.Leases = append(x.Leases, newLease(r.text(i), r.text(i+1), r.text(i+2)))
+		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
+		if l.Attempts > 0 && l.Attempts >= f.cfg.LeaseAttempts-1 {
+			f.suspects[l.ID] = true
+		}
+		x.Leases = append(x.Leases, l)
 	}
 	if r.err != nil {
 		return fmt.Errorf("leasing: %w", r.err)

@@ -2,7 +2,9 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
---       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always)
+--       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always),
+--       suspects: how many requests on their last attempt may be handed out. A worker holds one at most: when a page kills its worker,
+--       the pages beside it lose an attempt too, and must not die with it.
 -- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -112,6 +114,25 @@ local function pop(slot, want)
   return got, more, false
 end
 
+-- hold_back returns to the queue what is on its last attempt, beyond the suspects that may be handed out.
+local suspects = tonumber(ARGV[12])
+local function hold_back(slot, got)
+  local give, back = {}, {}
+  for j = 1, #got, 2 do
+    local attempts = tonumber(string.sub(got[j], 13, 14), 16)
+    if attempts > 0 and attempts >= max - 1 and suspects < 1 then
+      back[#back + 1] = got[j + 1]
+      back[#back + 1] = got[j]
+    else
+      if attempts > 0 and attempts >= max - 1 then suspects = suspects - 1 end
+      give[#give + 1] = got[j]
+      give[#give + 1] = got[j + 1]
+    end
+  end
+  each('ZADD', queue(slot), back)
+  return give, #back > 0
+end
+
 local expiry, records, count = {}, {}, 0
 for round = 1, 8 do
   if n <= 0 then break end
@@ -135,8 +156,11 @@ for round = 1, 8 do
     end
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
-    local got, more, shared = {}, true, false
-    if want > 0 then got, more, shared = pop(slot, want) end
+    local got, more, shared, held = {}, true, false, false
+    if want > 0 then
+      got, more, shared = pop(slot, want)
+      got, held = hold_back(slot, got)
+    end
     local k = #got / 2
     for j = 1, #got, 2 do
       count = count + 1
@@ -153,12 +177,13 @@ for round = 1, 8 do
       set[#set + 1] = slot
       set[#set + 1] = b + k
     end
-    if not more and (wait == 0 or k == 0) then
+    if not more and not held and (wait == 0 or k == 0) then
       gone[#gone + 1] = slot                        -- empty, and its time has passed
     else
       local nxt = now
       if k > 0 then nxt = now + wait end
       if shared and k == 0 then nxt = now + 1000 end
+      if held then nxt = math.max(nxt, now + 50) end
       if b + k >= limit then nxt = nxt + PARK end
       again[#again + 1] = nxt
       again[#again + 1] = slot
