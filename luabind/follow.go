@@ -48,7 +48,7 @@ func (v *vm) requestsLike(request *scheduler.Request, urls []string) *lua.LTable
 	for i, u := range urls {
 		requests[i] = *request
 		requests[i].URL = u
-		wrapped[i].Request = &requests[i]
+		wrapped[i].Request, wrapped[i].own = &requests[i], true
 		userdata[i] = *sample
 		userdata[i].Value = &wrapped[i]
 		list.Append(&userdata[i])
@@ -58,7 +58,7 @@ func (v *vm) requestsLike(request *scheduler.Request, urls []string) *lua.LTable
 
 // followOptions is a request without URL that has what a callback, or a table of options, says.
 func (v *vm) followOptions(L *lua.LState, options lua.LValue) *luaRequest {
-	request := &luaRequest{Request: &scheduler.Request{}}
+	request := &luaRequest{Request: &scheduler.Request{}, own: true}
 	switch options := options.(type) {
 	case *lua.LNilType:
 	case *lua.LTable:

@@ -25,7 +25,7 @@ func (v *vm) uncatchable(err error) bool {
 }
 
 func (v *vm) passes(value lua.LValue) bool {
-	if v.interrupt != nil && v.interrupt.now() {
+	if v.broken || v.interrupt != nil && v.interrupt.now() {
 		return true
 	}
 	ud, ok := value.(*lua.LUserData)

@@ -224,33 +224,10 @@ func (v *vm) rawObject(name string, t *lua.LTable, old []byte) ([]byte, error) {
 	return b, nil
 }
 
-// checkCallback raises unless the spider has a function of that name.
-func (v *vm) checkCallback(name string) {
-	if v.gen == nil || v.spider == nil {
-		return
-	}
-	v.checkFunction(v.L, "callback", name)
-}
-
+// checkFunction raises unless a request may name the function.
 func (v *vm) checkFunction(L *lua.LState, what, name string) {
 	if fn, ok := v.spider.RawGetString(name).(*lua.LFunction); ok && fn != nil && !slices.Contains(hooks, name) {
 		return
 	}
 	L.RaiseError("%s %q is no function of the spider%s", what, name, v.gen.didYouMean(name))
-}
-
-// requestTo makes a request for a URL that is normalised already, as response:follow does. options is a callback (a name or
-// a function of the spider), a table of request's fields, or nil; anything else raises.
-func (v *vm) requestTo(L *lua.LState, url string, options lua.LValue) *lua.LUserData {
-	r := &luaRequest{Request: &scheduler.Request{URL: url}, own: true}
-	switch o := options.(type) {
-	case nil, *lua.LNilType:
-	case *lua.LTable:
-		v.setOptions(L, r, o)
-	default:
-		if err := v.setCallback(o, &r.Callback); err != nil {
-			L.RaiseError("request: callback %s", err)
-		}
-	}
-	return v.wrapRequest(r)
 }

@@ -61,6 +61,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	end := v.interrupt.begin(ctx)
 	defer end()
 	v.L.SetTop(0)
+	v.depth, v.loading = 0, v.loading[:0]
 	v.L.Push(fn)
 	for _, a := range args {
 		v.L.Push(a)
