@@ -48,7 +48,7 @@ func (v *vm) openString() {
 	lib.RawSetString("__index", lua.LNil)
 	rep := goFunction(lib, "rep")
 	v.L.SetFuncs(lib, map[string]lua.LGFunction{"rep": func(L *lua.LState) int { return v.rep(L, rep) }})
-	methods := v.L.NewTable()
+	methods := v.L.CreateTable(0, 16)
 	lib.ForEach(methods.RawSet)
 	v.L.SetMetatable(lua.LString(""), protected("string", map[string]lua.LValue{"__index": methods}))
 }

@@ -12,7 +12,7 @@ var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelI
 
 // openLog makes the global log: log(text, fields) at level info, and log.debug, log.info, log.warn, log.error.
 func (v *vm) openLog() {
-	t := v.L.NewTable()
+	t := v.L.CreateTable(0, 5)
 	for name, level := range levels {
 		t.RawSetString(name, v.L.NewFunction(func(L *lua.LState) int { return v.log(L, level, 1) }))
 	}

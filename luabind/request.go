@@ -17,6 +17,7 @@ import (
 type luaRequest struct {
 	*scheduler.Request
 	meta, cbKwargs *lua.LTable
+	own            bool // made by the script and not emitted yet: no one else has it
 }
 
 // newRequest makes the userdata that scripts see as a request.
@@ -61,7 +62,7 @@ func (v *vm) request(L *lua.LState) int {
 	if !ok {
 		L.RaiseError("request takes a table: request { url = \"https://...\", callback = \"parse\" }")
 	}
-	r := &luaRequest{Request: &scheduler.Request{}}
+	r := &luaRequest{Request: &scheduler.Request{}, own: true}
 	v.setOptions(L, r, t)
 	if r.URL == "" {
 		L.RaiseError("request: url is missing")
@@ -74,7 +75,7 @@ func (v *vm) request(L *lua.LState) int {
 func (v *vm) requestReplace(L *lua.LState) int {
 	old := checkRequest(L, 1)
 	r := *old.Request
-	copied := &luaRequest{Request: &r, meta: old.meta, cbKwargs: old.cbKwargs}
+	copied := &luaRequest{Request: &r, meta: old.meta, cbKwargs: old.cbKwargs, own: true}
 	v.setOptions(L, copied, L.CheckTable(2))
 	L.Push(v.wrapRequest(copied))
 	return 1
@@ -133,7 +134,7 @@ func (v *vm) requestIndex(L *lua.LState) int {
 	case "headers":
 		L.Push(v.headerTable(r.Headers))
 	case "cookies":
-		t := v.L.NewTable()
+		t := v.L.CreateTable(0, 4)
 		for k, value := range r.Cookies {
 			t.RawSetString(k, lua.LString(value))
 		}
@@ -151,7 +152,7 @@ func (v *vm) object(L *lua.LState, table **lua.LTable, raw []byte) *lua.LTable {
 	if *table != nil {
 		return *table
 	}
-	*table = v.L.NewTable()
+	*table = v.L.CreateTable(0, 4)
 	if len(raw) == 0 {
 		return *table
 	}
@@ -166,7 +167,7 @@ func (v *vm) object(L *lua.LState, table **lua.LTable, raw []byte) *lua.LTable {
 }
 
 func (v *vm) headerTable(h http.Header) *lua.LTable {
-	t := v.L.NewTable()
+	t := v.L.CreateTable(0, 4)
 	for k, values := range h {
 		t.RawSetString(k, lua.LString(strings.Join(values, ", ")))
 	}
@@ -184,9 +185,14 @@ func requestToString(L *lua.LState) int {
 	return 1
 }
 
-// finish is the request as it goes to the frontier: a copy that later changes of its tables do not reach.
+// finish is the request as it goes to the frontier; later changes of its tables do not reach it.
 func (v *vm) finish(r *luaRequest) (*scheduler.Request, error) {
-	out := *r.Request
+	out := r.Request
+	if !r.own { // the engine's, or emitted before
+		copied := *out
+		out = &copied
+	}
+	r.own = false
 	var err error
 	if out.Meta, err = v.rawObject("meta", r.meta, out.Meta); err != nil {
 		return nil, err
@@ -197,7 +203,7 @@ func (v *vm) finish(r *luaRequest) (*scheduler.Request, error) {
 	if v.gen != nil {
 		out.Revision = v.gen.revision
 	}
-	return &out, nil
+	return out, nil
 }
 
 // rawObject writes a table as a JSON object; old holds when the table was never touched.
@@ -236,7 +242,7 @@ func (v *vm) checkFunction(L *lua.LState, what, name string) {
 // requestTo makes a request for a URL that is normalised already, as response:follow does. options is a callback (a name or
 // a function of the spider), a table of request's fields, or nil; anything else raises.
 func (v *vm) requestTo(L *lua.LState, url string, options lua.LValue) *lua.LUserData {
-	r := &luaRequest{Request: &scheduler.Request{URL: url}}
+	r := &luaRequest{Request: &scheduler.Request{URL: url}, own: true}
 	switch o := options.(type) {
 	case nil, *lua.LNilType:
 	case *lua.LTable:

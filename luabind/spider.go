@@ -124,7 +124,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(ctx, func(v *vm) error {
-		t := v.L.NewTable()
+		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))
 		t.RawSetString("message", lua.LString(f.Message))
@@ -138,7 +138,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 // kwargs is the table of a request's cb_kwargs: empty when it has none.
 func (v *vm) kwargs(r *scheduler.Request) (lua.LValue, error) {
 	if len(r.CbKwargs) == 0 {
-		return v.L.NewTable(), nil
+		return v.L.CreateTable(0, 0), nil
 	}
 	lv, err := v.decodeJSON(r.CbKwargs)
 	if err != nil {

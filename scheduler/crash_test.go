@@ -259,7 +259,7 @@ func TestRolledBackRedis(t *testing.T) {
 func TestPoisonPageIsDead(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t, 60, 0)
-	c.Poison = 41 // no other page hangs on it
+	c.Poison, c.Lease = 41, 1500*time.Millisecond // no other page hangs on it
 	for range 4 { // a worker that dies is replaced
 		c.start()
 		c.exits.Wait()

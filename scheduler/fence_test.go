@@ -140,7 +140,7 @@ func TestLeaseIsRepeatable(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"), get("3"))
 		ask := func(n int) string {
-			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "", "")
+			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "", "", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestLeaseIsRepeatable(t *testing.T) {
 func TestNoLeaseUnlessTheCommitIsStored(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
-		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7)
+		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1)
 		if err != nil || len(r.values) != 5 {
 			t.Errorf("%v, %v", r.values, err)
 		}
@@ -206,6 +206,35 @@ func TestExpiryEndsInDead(t *testing.T) {
 		}
 		if back, err := DecodeRequest(d.Request); err != nil || back.URL != d.URL {
 			t.Errorf("%+v, %v", back, err)
+		}
+	})
+}
+
+func TestPagesBesideAKillerDoNotDieWithIt(t *testing.T) {
+	each(t, Config{LeaseAttempts: 3}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("killer"), get("2"), get("3"))
+		for i := range 2 { // all four ride with the killer
+			l := k.lease(10)
+			if len(l) != 4 {
+				t.Fatalf("round %d: leased %s", i, paths(l))
+			}
+			k.expire(l...)
+		}
+		for range 4 { // on the last attempt they come one at a time
+			l := k.await(k.Frontier, 1)
+			if len(k.lease(10)) != 0 {
+				t.Fatal("a second request on its last attempt was leased")
+			}
+			if paths(l) != "killer" {
+				k.finish(l)
+				continue
+			}
+			k.expire(l...)
+			delete(k.suspects, l[0].ID) // its worker is dead, this is another
+		}
+		k.lease(0)
+		if s := k.check(); s.Dead != 1 || s.Done != 4 || s.Enqueued != 5 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

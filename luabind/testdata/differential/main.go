@@ -11,7 +11,7 @@ import (
 )
 
 // programs is how many are generated, beside the written ones.
-const programs = 600
+const programs = 520
 
 func main() {
 	out := bufio.NewWriter(os.Stdout)

@@ -1,0 +1,151 @@
+package luabind_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"luacrawl/engine"
+	"luacrawl/luabind"
+	"luacrawl/luabind/luabindtest"
+)
+
+func TestDefaultSeeds(t *testing.T) {
+	t.Parallel()
+	s := spider(t, "")
+	for seed, want := range map[string]string{
+		"http://x.test/a":                          `GET http://x.test/a  0 true map[] "" meta= kwargs=`,
+		" https://X.test \n":                       `GET https://x.test/  0 true map[] "" meta= kwargs=`,
+		`{"url":"http://x.test/"}`:                 `GET http://x.test/  0 true map[] "" meta= kwargs=`,
+		`{"url":"http://x.test/","n":1e3,"m":"&"}`: `GET http://x.test/  0 true map[] "" meta={"m":"&","n":1e3} kwargs=`,
+		`{"url":"http://x.test/","method":"post","body":"a=b","headers":{"x-a":"1"},"priority":-5,"callback":"other","dont_filter":false,"meta":{"id":9007199254740993},"cb_kwargs":{"p":1}}`: `POST http://x.test/ other -5 false map[X-A:[1]] "a=b" meta={"id":9007199254740993} kwargs={"p":1}`,
+	} {
+		out, err := s.Seed(seed)
+		if err != nil || len(out.Requests) != 1 {
+			t.Errorf("%s: %v, %v", seed, out, err)
+			continue
+		}
+		r := out.Requests[0]
+		method := r.Method
+		if method == "" {
+			method = "GET"
+		}
+		got := fmt.Sprintf("%s %s %s %d %v %v %q meta=%s kwargs=%s", method, r.URL, r.Callback, r.Priority, r.DontFilter, r.Headers, r.Body, r.Meta, r.CbKwargs)
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", seed, got, want)
+		}
+	}
+}
+
+// TestBadSeeds: the reason goes to a dead letter, and is no mistake of the script.
+func TestBadSeeds(t *testing.T) {
+	t.Parallel()
+	s := spider(t, "")
+	for seed, want := range map[string]string{
+		"":              "seed: it is empty",
+		"example":       `seed: "example" is not an absolute http or https URL, nor a JSON object`,
+		"ftp://x.test/": "is not an absolute http or https URL",
+		"\xff\xfe":      "seed: it is not UTF-8",
+		`{"url":5}`:     "seed: url is a JSON number, not what belongs there",
+		`{"url":"/x"}`:  `seed: url "/x" is not an absolute`,
+		`{"a":1}`:       `seed: url "" is not an absolute`,
+		`{"url"`:        "seed: it is not valid JSON",
+		`{"url":"http://x.test/","priority":"high"}`:       "seed: priority is a JSON string",
+		`{"url":"http://x.test/","priority":1.5}`:          "seed: priority is a JSON number 1.5",
+		`{"url":"http://x.test/","meta":[1]}`:              "seed: meta is a JSON array",
+		`{"url":"http://x.test/","cb_kwargs":[1]}`:         "seed: cb_kwargs is no JSON object",
+		`{"url":"http://x.test/","method":"A B"}`:          `seed: method "A B" is not an HTTP method`,
+		`{"url":"http://x.test/","headers":{"a b":"c"}}`:   "seed: header",
+		`{"url":"http://x.test/","callback":"othr"}`:       `seed: callback "othr" is no function of the spider; did you mean "other"?`,
+		"http://x.test/ http://y.test/" + "\x00":           "",
+		`{"url":"http://x.test/","dont_filter":"perhaps"}`: "seed: dont_filter is a JSON string",
+	} {
+		out, err := s.Seed(seed)
+		if want == "" {
+			continue
+		}
+		var e *engine.ScriptError
+		if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q\ngot  %v, %v\nwant %s", seed, out, err, want)
+		}
+	}
+}
+
+func TestSeedWarnsOnceOfKeysThatNothingReads(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	s := luabindtest.SpiderWith(t, luabindtest.Files{luabindtest.Main: "local s = { name = 'a' } function s.parse() end return s"},
+		luabind.Options{Logger: slog.New(slog.NewTextHandler(&b, nil))})
+	for range 3 {
+		if _, err := s.Seed(`{"url":"http://x.test/","urll":1}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(b.String(), "urll"); n != 1 {
+		t.Errorf("%d warnings:\n%s", n, &b)
+	}
+}
+
+func TestMakeRequestFromData(t *testing.T) {
+	t.Parallel()
+	s := spider(t, "", `function spider.make_request_from_data(data)
+  local u = function(n) return request { url = "http://x.test/" .. n, dont_filter = true } end
+  if data == "one" then return u(1) end
+  if data == "list" then return { u(1), u(2) } end
+  if data == "emit" then emit(u(3)) end
+  if data == "item" then emit { a = 1 } return u(4) end
+  if data == "number" then return 5 end
+  if data == "table" then return { a = 1 } end
+  if data == "callback" then return request { url = "http://x.test/", callback = "nope" } end
+  if data == "raise" then error("bad data") end
+  if data == "\255" then return u("raw") end
+end`)
+	for seed, want := range map[string]string{
+		"one": " http://x.test/1 ", "list": " http://x.test/1 \n http://x.test/2 ", "emit": " http://x.test/3 ",
+		"item": "item {\"a\":1}\n http://x.test/4 ", "skip": "", "\xff": " http://x.test/raw ",
+	} {
+		out, err := s.Seed(seed)
+		if err != nil || show(out) != want {
+			t.Errorf("%q: got %q, %v, want %q", seed, show(out), err, want)
+		}
+	}
+	for seed, want := range map[string]string{
+		"number":   "spiders/spider.lua:6: make_request_from_data returned a number; return a request, a list of requests, or nothing to skip the seed",
+		"table":    "make_request_from_data returned a table; return a request",
+		"callback": `spiders/spider.lua:6: callback "nope" is no function of the spider`,
+		"raise":    "spiders/spider.lua:15: bad data",
+	} {
+		_, err := s.Seed(seed)
+		var e *engine.ScriptError
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want) && !strings.Contains(e.Error(), want) {
+			t.Errorf("%q\ngot  %v\nwant %s", seed, err, want)
+		}
+	}
+}
+
+func TestSeedsFunction(t *testing.T) {
+	t.Parallel()
+	s := spider(t, "", `function spider.seeds() return { "http://x.test/", { url = "http://y.test/", meta = { a = 1 } } } end`)
+	seeds, err := s.Seeds(t.Context())
+	if got := fmt.Sprintf("%s", seeds); err != nil || got != `[http://x.test/ {"meta":{"a":1},"url":"http://y.test/"}]` {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if seeds, err := spider(t, "").Seeds(t.Context()); len(seeds) != 0 || err != nil {
+		t.Errorf("without the function: %s, %v", seeds, err)
+	}
+	for body, want := range map[string]string{
+		`return 5`:                          "spiders/spider.lua:6: seeds returned a number",
+		`return { url = "http://x.test/" }`: "seeds returned one seed; it must return a list",
+		`return { 5 }`:                      "seeds returned a list with a number at 1",
+		`return { { f = print } }`:          "seeds: seed[1].f",
+		``:                                  "seeds returned nothing",
+	} {
+		_, err := spider(t, "", "function spider.seeds() "+body+" end").Seeds(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", body, err, want)
+		}
+	}
+}
