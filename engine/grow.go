@@ -37,11 +37,10 @@ func growDocument(text string, mem *arena) (*html.Node, bool) {
 // grower builds a tree.
 type grower struct {
 	scanner
-	root   *html.Node
-	open   []*html.Node
-	phase  phase
-	quirks bool              // perhaps: only the plain doctype says that it is not
-	count  [countedAtoms]int // open elements of the kinds that may not nest
+	root  *html.Node
+	open  []*html.Node
+	phase phase
+	count [countedAtoms]int // open elements of the kinds that may not nest
 }
 
 // phase is where in the page the scan is.
@@ -107,7 +106,7 @@ func (g *grower) addComment(text string) {
 }
 
 func (g *grower) addText(text string) bool {
-	space := strings.Trim(text, htmlSpace) == ""
+	space := strings.TrimLeft(text, htmlSpace) == ""
 	switch g.phase {
 	case beforeHTML, beforeHead:
 		return space
