@@ -37,11 +37,10 @@ func growDocument(text string, mem *arena) (*html.Node, bool) {
 // grower builds a tree.
 type grower struct {
 	scanner
-	root   *html.Node
-	open   []*html.Node
-	phase  phase
-	quirks bool              // perhaps: only the plain doctype says that it is not
-	count  [countedAtoms]int // open elements of the kinds that may not nest
+	root  *html.Node
+	open  []*html.Node
+	phase phase
+	count [countedAtoms]int // open elements of the kinds that may not nest
 }
 
 // phase is where in the page the scan is.
@@ -107,7 +106,7 @@ func (g *grower) addComment(text string) {
 }
 
 func (g *grower) addText(text string) bool {
-	space := strings.Trim(text, htmlSpace) == ""
+	space := strings.TrimLeft(text, htmlSpace) == ""
 	switch g.phase {
 	case beforeHTML, beforeHead:
 		return space
@@ -265,112 +264,6 @@ func (g *grower) closeP() bool {
 	}
 	g.pop()
 	return g.count[countP] == 0
-}
-
-// closeFor closes the item or option before the one that begins.
-func (g *grower) closeFor() bool {
-	switch g.name {
-	case atom.Li:
-		return g.closeItem(atom.Li, atom.Li)
-	case atom.Dd, atom.Dt:
-		return g.closeItem(atom.Dd, atom.Dt)
-	case atom.Option, atom.Optgroup:
-		if g.count[countSelect] == 0 {
-			return kindOf(g.top().DataAtom)&endImplied == 0
-		}
-		return g.closeOption()
-	}
-	return true
-}
-
-// closeOption closes options, and groups of them before another group. They must be right inside of their select.
-func (g *grower) closeOption() bool {
-	before := len(g.open)
-	for at := g.top().DataAtom; kindOf(at)&endImplied != 0 && !(at == atom.Optgroup && g.name == atom.Option); at = g.top().DataAtom {
-		g.pop()
-	}
-	at := g.top()
-	return len(g.open) == before || at.DataAtom == atom.Select || at.DataAtom == atom.Optgroup && at.Parent.DataAtom == atom.Select
-}
-
-// closeItem closes an open a or b, if there is one before the list that the new item belongs to.
-func (g *grower) closeItem(a, b atom.Atom) bool {
-	plain := true // only paragraphs so far
-	for i := len(g.open) - 1; i >= 0; i-- {
-		switch at := g.open[i].DataAtom; at {
-		case a, b:
-			for plain && len(g.open) > i {
-				g.pop()
-			}
-			return plain
-		case atom.Ul, atom.Ol, atom.Dl, atom.Td, atom.Th, atom.Body, atom.Li, atom.Dd, atom.Dt:
-			return true
-		case atom.P:
-		default:
-			plain = false
-		}
-	}
-	return false
-}
-
-// startTablePart takes the start tag of a part of a table, with the parts that a page may leave out.
-func (g *grower) startTablePart() bool {
-	g.closeImplied()
-	switch g.name {
-	case atom.Td, atom.Th:
-		g.closeParts(atom.Td, atom.Th)
-		return g.implyBody() && g.implyRow() && g.push(g.addElement())
-	case atom.Tr:
-		g.closeParts(atom.Td, atom.Th, atom.Tr, atom.Colgroup)
-		return g.implyBody() && isTableBody(g.top().DataAtom) && g.push(g.addElement())
-	case atom.Tbody, atom.Thead, atom.Tfoot:
-		g.closeParts(atom.Td, atom.Th, atom.Tr, atom.Tbody, atom.Thead, atom.Tfoot, atom.Colgroup)
-	case atom.Colgroup:
-		g.closeParts(atom.Colgroup)
-	case atom.Col:
-		ok := g.top().DataAtom == atom.Colgroup
-		if ok {
-			g.addElement()
-		}
-		return ok
-	}
-	return g.top().DataAtom == atom.Table && g.push(g.addElement())
-}
-
-// closeImplied closes elements whose end tags may be left out.
-func (g *grower) closeImplied() {
-	for kindOf(g.top().DataAtom)&endImplied != 0 {
-		g.pop()
-	}
-}
-
-// closeParts closes parts of a table, each where the one before it has left it at the top.
-func (g *grower) closeParts(parts ...atom.Atom) {
-	for slices.Contains(parts, g.top().DataAtom) {
-		at := g.top().DataAtom
-		g.pop()
-		parts = slices.DeleteFunc(parts, func(a atom.Atom) bool { return a == at })
-	}
-}
-
-// implyBody opens the tbody that a row right in a table is in.
-func (g *grower) implyBody() bool {
-	return g.top().DataAtom != atom.Table || g.push(g.addImplied(atom.Tbody))
-}
-
-// implyRow opens the row that a cell is in.
-func (g *grower) implyRow() bool {
-	if isTableBody(g.top().DataAtom) {
-		return g.push(g.addImplied(atom.Tr))
-	}
-	return g.top().DataAtom == atom.Tr
-}
-
-func (g *grower) addImplied(tag atom.Atom) *html.Node {
-	n := g.mem.node()
-	n.Type, n.DataAtom, n.Data = html.ElementNode, tag, tag.String()
-	g.top().AppendChild(n)
-	return n
 }
 
 // nests reports whether an element may open here without closing another.
