@@ -260,7 +260,7 @@ func TestPoisonPageIsDead(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t, 60, 0)
 	c.Poison, c.Lease = 41, 1500*time.Millisecond // no other page hangs on it
-	for range 4 { // a worker that dies is replaced
+	for range 4 {                                 // a worker that dies is replaced
 		c.start()
 		c.exits.Wait()
 	}
