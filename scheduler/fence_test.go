@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +134,26 @@ func TestRollbackSendsAgainUnfiltered(t *testing.T) {
 		}
 		if got := paths(k.lease(5)); got != "kid" {
 			t.Errorf("leased %s: the forgotten page is lost", got)
+		}
+	})
+}
+
+func TestNumberOfACommitThatWasGivenUpIsNotUsedAgain(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		l := k.lease(2)
+		k.rawCommit(k.processID(), int(k.number)+1, l[0]) // it arrives, its reply does not
+		gone, cancel := context.WithCancel(k.ctx)
+		cancel()
+		if _, err := k.Exchange(gone, []*Outcome{full(l[0])}, 0, 0); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v", err)
+		}
+		x := k.exchange(k.Frontier, []*Outcome{full(l[0]), full(l[1])}, 0, 0)
+		if x.Stored[0] || !x.Stored[1] {
+			t.Errorf("stored %v", x.Stored)
+		}
+		if s := k.check(); s.Items != 2 {
+			t.Errorf("%d items", s.Items)
 		}
 	})
 }
