@@ -31,7 +31,6 @@ type crash struct {
 	finished int         // announcements of the end; guarded by mu
 	output   bytes.Buffer
 	exits    sync.WaitGroup
-	killed   int
 }
 
 func newCrash(t *testing.T, nodes, workers int) *crash {

@@ -109,7 +109,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		x.Filtered += len(p.filtered)
 		if stored && same {
 			for _, k := range p.sent {
-				f.seen.add(s.outcomes[p.outcome].Children[k].print)
+				f.seen.add(s.outcomes[p.outcome].Children[k].key)
 			}
 		}
 	}

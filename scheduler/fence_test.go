@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func TestStaleOutcomeStoresNothing(t *testing.T) {
 		if s.Items != before.Items+1 || s.DeadLetters != before.DeadLetters+1 || s.Seen != before.Seen+1 || s.Stats["pages"] != 1 || s.Pending != 1 {
 			t.Errorf("%+v\nbefore %+v", s, before)
 		}
-		if k.seen.has(get("late/" + old.ID).Request.Fingerprint()) {
+		if k.seen.has(get("late/" + old.ID).Request.seenKey()) {
 			t.Error("a child of a stale outcome entered the cache")
 		}
 	})
@@ -119,7 +121,7 @@ func TestRollbackSendsAgainUnfiltered(t *testing.T) {
 		k.commit(&Outcome{Lease: l[0], Children: []Child{get("kid")}})
 		k.finish(k.lease(1))
 		kid := get("kid").Request.Fingerprint()
-		if !k.seen.has(kid) {
+		if !k.seen.has(get("kid").Request.seenKey()) {
 			t.Fatal("a stored child did not enter the cache")
 		}
 		// Redis forgets: its last commits, and that it knows the kid
@@ -132,6 +134,26 @@ func TestRollbackSendsAgainUnfiltered(t *testing.T) {
 		}
 		if got := paths(k.lease(5)); got != "kid" {
 			t.Errorf("leased %s: the forgotten page is lost", got)
+		}
+	})
+}
+
+func TestNumberOfACommitThatWasGivenUpIsNotUsedAgain(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		l := k.lease(2)
+		k.rawCommit(k.processID(), int(k.number)+1, l[0]) // it arrives, its reply does not
+		gone, cancel := context.WithCancel(k.ctx)
+		cancel()
+		if _, err := k.Exchange(gone, []*Outcome{full(l[0])}, 0, 0); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v", err)
+		}
+		x := k.exchange(k.Frontier, []*Outcome{full(l[0]), full(l[1])}, 0, 0)
+		if x.Stored[0] || !x.Stored[1] {
+			t.Errorf("stored %v", x.Stored)
+		}
+		if s := k.check(); s.Items != 2 {
+			t.Errorf("%d items", s.Items)
 		}
 	})
 }
