@@ -3,6 +3,7 @@ module luacrawl
 go 1.26.0
 
 require (
+	github.com/PuerkitoBio/goquery v1.14.0
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/andybalholm/cascadia v1.3.5
 	github.com/go-json-experiment/json v1.27.2

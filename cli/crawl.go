@@ -61,6 +61,9 @@ func (c *crawl) run(ctx context.Context) (err error) {
 		c.announce()
 		err = c.work(ctx)
 	}
+	if errors.Is(err, errHostGone) {
+		return err // there is nobody to say goodbye to
+	}
 	err = errors.Join(err, c.leave(ctx))
 	if err == nil && c.place.embedded() && !c.place.joined() {
 		c.waitForOthers(ctx)
@@ -167,6 +170,8 @@ func (c *crawl) onItems(items []engine.Item) error {
 	return nil
 }
 
+var errHostGone = errors.New("the luacrawl that served the embedded redis has ended")
+
 // watchHost ends a run whose embedded Redis was another process' that has ended.
 func (c *crawl) watchHost(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
@@ -177,7 +182,8 @@ func (c *crawl) watchHost(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			if down := c.engine.Progress().Down; !down.IsZero() && now.Sub(down) > hostGone {
-				c.stop.fail(fmt.Errorf("the luacrawl that served the embedded redis in %s has ended: run again to go on from its snapshot", c.place.dir))
+				c.stop.fail(fmt.Errorf("%w (folder %s): run again to go on from its snapshot", errHostGone, c.place.dir))
+				c.engine.Kill() // nothing that still runs can be stored
 				return
 			}
 		}

@@ -7,8 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strings"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -51,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitFor,
 		},
 		ContinueOnError: true,
+		Deadline:        time.Now().Add(2 * time.Minute), // a command that hangs shows where
 	})
 }
 
@@ -89,7 +91,7 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	case err != nil:
 		ts.Fatalf("%v", err)
 	}
-	if itoa(got) != args[0] {
+	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
 }
@@ -106,12 +108,9 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	case len(args) == 3 && args[0] == "len":
 		list, _ := redis.List(args[1]) // a missing key is an empty list
-		if got := itoa(len(list)); (got == args[2]) == neg {
+		if got := strconv.Itoa(len(list)); (got == args[2]) == neg {
 			ts.Fatalf("%s has %s members, want %s", args[1], got, args[2])
 		}
-	case len(args) == 2 && args[0] == "print":
-		list, _ := redis.List(args[1])
-		ts.Logf("%s", strings.Join(list, "\n"))
 	default:
 		ts.Fatalf("usage: redis lpush KEY VALUE | redis sadd KEY VALUE | redis len KEY N")
 	}

@@ -1,9 +1,6 @@
 package cli_test
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // poll asks every few milliseconds, for ten seconds at most.
 func poll(ok func() bool) bool {
@@ -21,5 +18,3 @@ func poll(ok func() bool) bool {
 		}
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -90,7 +90,7 @@ func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), s
 	if change != nil {
 		change(&r.settings)
 	}
-	if r.client, err = scheduler.Dial(t.Context(), scheduler.DialOptions{URL: server.URL()}); err != nil {
+	if r.client, err = scheduler.Dial(t.Context(), scheduler.DialOptions{URL: server.URL(), Wait: 10 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.client.Close() })

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -12,18 +11,24 @@ import (
 // document is the tree of a page.
 type document struct {
 	root *html.Node // of type DocumentNode
+	mem  *arena     // where its nodes are; nil when they are on the heap
 }
 
 // parseDocument builds the tree of a page as a browser without JavaScript does, so that <noscript> is markup. It always gives a
 // tree, whatever the markup.
-func parseDocument(text []byte) *document {
+func parseDocument(text string) *document {
+	mem := arenas.Get().(*arena)
+	if root, ok := growDocument(text, mem); ok {
+		return &document{root, mem}
+	}
+	mem.release()
 	root, err := parseHTML(text)
 	for _, depth := range []int{128, 32, 8} {
 		if err == nil {
 			break
 		}
 		// golang.org/x/net/html refuses a page with more than 512 open elements.
-		root, err = parseHTML(flatten(text, depth))
+		root, err = parseHTML(string(flatten([]byte(text), depth)))
 	}
 	if err != nil {
 		root = textDocument(text)
@@ -31,19 +36,28 @@ func parseDocument(text []byte) *document {
 	return &document{root: root}
 }
 
+// release gives the tree's memory to the next page.
+func (d *document) release() {
+	if d.mem != nil {
+		d.mem.release()
+	}
+	*d = document{}
+}
+
 var errParser = errors.New("the HTML parser failed")
 
-func parseHTML(text []byte) (root *html.Node, err error) {
+// parseHTML is what the html package makes of a page.
+func parseHTML(text string) (root *html.Node, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errParser
 		}
 	}()
-	return html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
+	return html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(false))
 }
 
 // textDocument is a body that holds the page's text and nothing else.
-func textDocument(text []byte) *html.Node {
+func textDocument(text string) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	at := root
 	for _, a := range []atom.Atom{atom.Html, atom.Body} {
@@ -52,7 +66,7 @@ func textDocument(text []byte) *html.Node {
 		at = n
 	}
 	var b strings.Builder
-	z := html.NewTokenizer(bytes.NewReader(text))
+	z := html.NewTokenizer(strings.NewReader(text))
 	for z.Next() != html.ErrorToken {
 		if t := z.Token(); t.Type == html.TextToken {
 			b.WriteString(t.Data)

@@ -39,7 +39,7 @@ func deepPages() map[string]string {
 func TestDeepPagesAreKept(t *testing.T) {
 	t.Parallel()
 	for name, body := range deepPages() {
-		if _, err := parseHTML([]byte(body)); err == nil {
+		if _, err := parseHTML(body); err == nil {
 			t.Errorf("%s: is not too deep for the parser", name)
 		}
 		r := htmlPage("http://h/", body)
@@ -62,11 +62,11 @@ func TestDeepPagesAreKept(t *testing.T) {
 func TestFlattenKeepsShallowPages(t *testing.T) {
 	t.Parallel()
 	for name, body := range samplePages(t) {
-		want, err := parseHTML([]byte(body))
+		want, err := parseHTML(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := parseHTML(flatten([]byte(body), 128))
+		got, err := parseHTML(string(flatten([]byte(body), 128)))
 		if err != nil || outerHTML(got) != outerHTML(want) {
 			t.Errorf("%s: another tree, %v", name, err)
 		}
@@ -106,7 +106,7 @@ func TestBadMarkupNeverFails(t *testing.T) {
 		"<frameset><frame></frameset>", "<template><tr><td>x", strings.Repeat("<table>", 700), strings.Repeat("<svg>", 700),
 		strings.Repeat("<template>", 700), strings.Repeat("<math><mi>", 700), strings.Repeat("<select>", 700), "<noscript><p>x",
 	} {
-		if d := parseDocument([]byte(body)); d.root == nil || d.root.Type != html.DocumentNode {
+		if d := parseDocument(body); d.root == nil || d.root.Type != html.DocumentNode {
 			t.Errorf("%.20q: no tree", body)
 		}
 	}
@@ -126,13 +126,13 @@ func FuzzParseDocument(f *testing.F) {
 	}
 	f.Add([]byte(strings.Repeat("<b><p>", 300)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d := parseDocument(body)
+		d := parseDocument(string(body))
 		if d.root == nil {
 			t.Fatal("no tree")
 		}
 		for _, depth := range []int{128, 8} {
 			flat := flatten(body, depth)
-			root, err := parseHTML(flat)
+			root, err := parseHTML(string(flat))
 			if err != nil {
 				continue
 			}

@@ -28,12 +28,12 @@ type result struct {
 type feeder struct {
 	crawl *Crawl
 	work  chan scheduler.Lease // never full: a lease is asked for only when a worker is free
-	done  chan result
+	done  chan result          // never full: it holds results of leases that count as running
 
 	// Only the feeder's goroutine.
 	waiting   []*scheduler.Outcome // not yet committed
 	oldest    time.Time            // when the first of waiting came
-	unstarted []string             // leases to hand back
+	unstarted []string             // leases to hand back: their pages were not done
 	running   int                  // leases with workers
 	short     bool                 // the last lease gave less than was asked for
 	nextLease time.Time
@@ -83,7 +83,7 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 	if err != nil && ctx.Err() == nil {
 		return ReasonFailed, err
 	}
-	return f.drain(patience, cancelReason(reason, ctx))
+	return f.drain(patience, hard, cancelReason(reason, ctx))
 }
 
 // afterGrace is a context that ends a grace period after ctx, and with hard.
@@ -178,6 +178,9 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	seeds := 0
 	if want > 0 && f.seedsDue(now) {
 		seeds = c.Settings.RedisBatchSize
+	}
+	if err := f.handBack(ctx); err != nil {
+		return err
 	}
 	outs := f.waiting
 	x, err := c.Frontier.Exchange(ctx, outs, want, seeds)
@@ -280,7 +283,7 @@ func (f *feeder) wait(ctx context.Context, now time.Time) {
 }
 
 // drain lets running pages finish while ctx lasts, commits them and hands the rest back.
-func (f *feeder) drain(ctx context.Context, reason string) (string, error) {
+func (f *feeder) drain(ctx, hard context.Context, reason string) (string, error) {
 	c := f.crawl
 	for f.running > 0 && ctx.Err() == nil {
 		if f.commitDue(time.Now()) {
@@ -293,8 +296,14 @@ func (f *feeder) drain(ctx context.Context, reason string) (string, error) {
 	}
 	c.inflight.cancel(c.inflight.ids())
 	for f.running > 0 {
-		f.take(<-f.done)
+		select {
+		case r := <-f.done:
+			f.take(r)
+		case <-hard.Done():
+			return ReasonKilled, nil
+		}
 	}
+	f.released = len(f.unstarted)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsWithin)
 	defer cancel()
 	if len(f.waiting) > 0 {
@@ -302,14 +311,19 @@ func (f *feeder) drain(ctx context.Context, reason string) (string, error) {
 			return reason, fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", len(f.waiting), err)
 		}
 	}
+	return reason, f.handBack(last)
+}
+
+// handBack gives up leases whose pages were not done.
+func (f *feeder) handBack(ctx context.Context) error {
 	if len(f.unstarted) == 0 {
-		return reason, nil
+		return nil
 	}
-	if err := c.Frontier.Release(last, f.unstarted); err != nil {
-		return reason, fmt.Errorf("%d requests were not handed back and come free when their leases expire: %w", len(f.unstarted), err)
+	if err := f.crawl.Frontier.Release(ctx, f.unstarted); err != nil {
+		return fmt.Errorf("%d requests were not handed back and come free when their leases expire: %w", len(f.unstarted), err)
 	}
-	f.released = len(f.unstarted)
-	return reason, nil
+	f.unstarted = nil
+	return nil
 }
 
 const lastWordsWithin = 3 * time.Second

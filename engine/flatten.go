@@ -92,7 +92,7 @@ func (f *flattener) end(name string) {
 		top := f.open[i]
 		switch {
 		case top.closed:
-		case top.name == name || isFormatting(top.atom):
+		case top.name == name || kindOf(top.atom)&formatting != 0:
 			f.close(i)
 		default:
 			f.written--
@@ -149,16 +149,6 @@ func isVoid(a atom.Atom) bool {
 // isOutline reports whether an element is one that a page has once, whose tags may be left out or repeated.
 func isOutline(a atom.Atom) bool {
 	return a == atom.Html || a == atom.Head || a == atom.Body || a == atom.Frameset
-}
-
-// isFormatting reports whether an element is in WHATWG HTML's list of active formatting elements.
-func isFormatting(a atom.Atom) bool {
-	switch a {
-	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong,
-		atom.Tt, atom.U:
-		return true
-	}
-	return false
 }
 
 func isTablePart(a atom.Atom) bool {

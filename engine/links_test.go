@@ -177,7 +177,7 @@ func BenchmarkPage(b *testing.B) {
 	title, h1, a := selector(b, "title"), selector(b, "h1"), selector(b, "a[href]")
 	b.Run("parse", func(b *testing.B) {
 		for b.Loop() {
-			parseDocument(body)
+			parseDocument(string(body))
 		}
 	})
 	b.Run("select", func(b *testing.B) {

@@ -58,7 +58,7 @@ func (r *Response) utf8() []byte {
 // document is the page's tree.
 func (r *Response) document() *document {
 	if r.doc == nil {
-		r.doc = parseDocument(r.utf8())
+		r.doc = parseDocument(r.Text())
 	}
 	return r.doc
 }
@@ -119,6 +119,9 @@ func (r *Response) Release() {
 	}
 	if r.free != nil {
 		r.free()
+	}
+	if r.doc != nil {
+		r.doc.release()
 	}
 	*r = Response{URL: r.URL, Status: r.Status, Request: r.Request, released: true, encoding: utf8Name}
 }

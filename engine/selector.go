@@ -109,7 +109,7 @@ func compileMatcher(css string) (cascadia.Matcher, error) {
 	if s, ok := parseSimple(css); ok {
 		return s, nil
 	}
-	m, err := cascadia.Parse(css)
+	m, err := cascadia.Compile(css) // the form that goquery takes
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ func TestSimpleSelectorsAreCascadias(t *testing.T) {
 x"><svg><foreignObject class=CARD><p id=one></p></foreignObject><image></svg><custom-tag data-x><p class id></p><A HREF=1 href=2>` +
 		`<math><a xlink:href=x></a></math><div class=card class=big>`
 	for name, body := range pages {
-		doc := parseDocument([]byte(body))
+		doc := parseDocument(body)
 		for _, css := range simpleSelectors {
 			s, ok := parseSimple(css)
 			if !ok {
@@ -174,7 +174,7 @@ func FuzzSimpleSelector(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, css, body string) {
 		if s, ok := parseSimple(css); ok {
-			same(t, css, s, css, parseDocument([]byte(body)).root)
+			same(t, css, s, css, parseDocument(body).root)
 		}
 	})
 }

@@ -3,14 +3,18 @@ package engine
 import (
 	"slices"
 
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 )
 
 // find appends the matches below root, in document order and each once.
 func (s *Selector) find(found []match, root *html.Node, limit int) []match {
 	if len(s.parts) == 1 && s.parts[0].take == takeElement {
-		if simple, ok := s.parts[0].match.(*simple); ok {
-			return simple.find(found, root, limit)
+		switch m := s.parts[0].match.(type) {
+		case *simple:
+			return m.find(found, root, limit)
+		case goquery.Matcher:
+			return findElements(found, m, root, limit)
 		}
 	}
 	w := walk{parts: s.parts, found: found, deep: make([]span, len(s.parts))}
@@ -22,6 +26,20 @@ func (s *Selector) find(found []match, root *html.Node, limit int) []match {
 		w.node(n, root)
 	}
 	return w.found
+}
+
+// findElements leaves elements to goquery.
+func findElements(found []match, m goquery.Matcher, root *html.Node, limit int) []match {
+	if limit == 1 {
+		m = goquery.SingleMatcher(m)
+	}
+	for _, n := range goquery.NewDocumentFromNode(root).FindMatcher(m).Nodes {
+		if limit > 0 && len(found) >= limit {
+			break
+		}
+		found = append(found, match{node: n})
+	}
+	return found
 }
 
 // find is Selector.find for a simple selector.

@@ -22,12 +22,7 @@ func (w *worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case lease := <-w.crawl.feeder.work:
-			r := result{lease: lease, outcome: w.do(ctx, lease)}
-			select {
-			case w.crawl.feeder.done <- r:
-			case <-ctx.Done():
-				return nil
-			}
+			w.crawl.feeder.done <- result{lease: lease, outcome: w.do(ctx, lease)}
 		}
 	}
 }
@@ -57,6 +52,7 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.
 	if ctx.Err() != nil {
 		return nil
 	}
+	p.out.Prepare()
 	return p.out
 }
 

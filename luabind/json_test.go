@@ -91,6 +91,7 @@ func TestJSONEncodeErrorsNameThePath(t *testing.T) {
 		{`(function() local t = {}; for i = 1, 300 do t = {t} end; return t end)()`, `is nested deeper than 200`},
 		{`(function() local t = {}; for i = 1, 100 do t = {("x"):rep(1000), t, t} end; return t end)()`, `is larger than 16 MB`},
 		{`{a = ("x"):rep(17 * 1024 * 1024)}`, `item.a is larger than 16 MB`},
+		{`("x"):rep(17 * 1024 * 1024)`, `item is larger than 16 MB`},
 		{`setmetatable({}, {__index = function() error("ran") end}).x`, `ran`},
 	}
 	for _, c := range cases {

@@ -205,10 +205,7 @@ func reGsub(L *lua.LState) int {
 	found := p.all(L, s, L.OptInt(4, -1))
 	var out []byte
 	end := 0
-	for i, m := range found {
-		if i%256 == 0 {
-			raiseWhenOver(L)
-		}
+	for _, m := range found {
 		out = append(out, s[end:m[0]]...)
 		out = appendReplacement(L, out, p, s, m, replacement)
 		end = m[1]
@@ -256,13 +253,6 @@ func matchKey(s string, m []int) lua.LValue {
 		return lua.LString("")
 	}
 	return group(s, m, 0)
-}
-
-// raiseWhenOver ends a long call when the time of the script is over.
-func raiseWhenOver(L *lua.LState) {
-	if ctx := L.Context(); ctx != nil && ctx.Err() != nil {
-		L.RaiseError("%s", ctx.Err())
-	}
 }
 
 // reSplit is re.split(text, pattern[, n]): a list of the pieces between matches, at most n splits.

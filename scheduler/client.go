@@ -18,8 +18,9 @@ type Client struct {
 	name   string // the server as it may be shown: without user and password
 	logger *slog.Logger
 
-	mu   sync.Mutex
-	down time.Time // since when Redis has not answered; guarded by mu
+	mu      sync.Mutex
+	down    time.Time // since when Redis has not answered; guarded by mu
+	waiting int       // calls that wait for it to answer; guarded by mu
 }
 
 // Close ends all connections.
@@ -41,11 +42,12 @@ func (c *Client) try(ctx context.Context, fn func() error) error {
 	return c.tryWhile(ctx, passes, fn)
 }
 
-func (c *Client) tryWhile(ctx context.Context, again func(error) bool, fn func() error) error {
+func (c *Client) tryWhile(ctx context.Context, again func(error) bool, fn func() error) (err error) {
+	waits := false
+	defer func() { c.ended(waits, err == nil) }()
 	for wait := newBackoff(); ; {
 		err := fn()
 		if err == nil {
-			c.up()
 			return nil
 		}
 		if noScript(err) && loadScripts(ctx, c.rdb) == nil && wait.fresh() {
@@ -58,26 +60,35 @@ func (c *Client) tryWhile(ctx context.Context, again func(error) bool, fn func()
 		if !again(err) {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		c.fell(err)
+		c.fell(err, waits)
+		waits = true
 		if !sleep(ctx, wait.next()) {
 			return fmt.Errorf("%s: %w (last error: %w)", c.name, ctx.Err(), err)
 		}
 	}
 }
 
-func (c *Client) fell(err error) {
+// fell notes that a call has failed and waits.
+func (c *Client) fell(err error, waits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !waits {
+		c.waiting++
+	}
 	if c.down.IsZero() {
 		c.down = time.Now()
 		c.logger.Warn("redis does not answer: waiting for it", "redis", c.name, "error", err)
 	}
 }
 
-func (c *Client) up() {
+// ended notes that a call is over. Redis is back when one succeeds and none waits: one that is out of memory answers reads all the time.
+func (c *Client) ended(waited, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.down.IsZero() {
+	if waited {
+		c.waiting--
+	}
+	if ok && c.waiting == 0 && !c.down.IsZero() {
 		c.logger.Info("redis is back", "redis", c.name, "after", time.Since(c.down).Round(time.Millisecond))
 		c.down = time.Time{}
 	}

@@ -114,7 +114,7 @@ func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked i
 		case child.forced():
 		case i < from:
 			continue
-		case f.seen.has(child.print):
+		case f.seen.has(child.key):
 			p.filtered = append(p.filtered, i)
 			continue
 		default:
@@ -162,7 +162,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback,
 		})
 	}
-	print := c.print.String()
+	print := c.Request.Fingerprint().String()
 	if c.forced() {
 		print = "!" + print
 	}

@@ -106,6 +106,10 @@ func (c Config) validate() error {
 	return checkSpider(c.Spider)
 }
 
+// suspicious is how many leases of a request must have ended without an outcome before it may be what ends them; as in
+// scripts/lease.lua.
+func (c Config) suspicious() int { return max(1, min(2, c.LeaseAttempts-1)) }
+
 // checkSpider accepts names that can stand in key names.
 func checkSpider(name string) error {
 	if name == "" {

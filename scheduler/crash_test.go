@@ -31,7 +31,6 @@ type crash struct {
 	finished int         // announcements of the end; guarded by mu
 	output   bytes.Buffer
 	exits    sync.WaitGroup
-	killed   int
 }
 
 func newCrash(t *testing.T, nodes, workers int) *crash {
@@ -259,8 +258,8 @@ func TestRolledBackRedis(t *testing.T) {
 func TestPoisonPageIsDead(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t, 60, 0)
-	c.Poison = 41 // no other page hangs on it
-	for range 4 { // a worker that dies is replaced
+	c.Poison, c.Lease = 41, 1500*time.Millisecond // no other page hangs on it
+	for range 4 {                                 // a worker that dies is replaced
 		c.start()
 		c.exits.Wait()
 	}

@@ -38,7 +38,8 @@ type crashCrawl struct {
 	URL    string
 	Nodes  int
 	Lease  time.Duration
-	Poison int // a page that kills every worker that fetches it; 0: none
+	Poison int  // a page that kills every worker that fetches it; 0: none
+	Quiet  bool // no log, no words
 }
 
 func (c crashCrawl) page(i int) string { return fmt.Sprintf("http://h%d.test/%d", i%3, i) }
@@ -70,8 +71,12 @@ func (c crashCrawl) links(i int) []Child {
 }
 
 func (c crashCrawl) config() Config {
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if c.Quiet {
+		logger = nil
+	}
 	return Config{Spider: "crash", Lease: c.Lease, LeaseAttempts: 50, Concurrency: 100, Persist: true,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+		Logger: logger}
 }
 
 // work crawls until nothing is left.
@@ -146,7 +151,7 @@ func (c crashCrawl) over(ctx context.Context, f *Frontier) (bool, error) {
 		return false, err
 	}
 	one, err := f.Finish(ctx)
-	if one {
+	if one && !c.Quiet {
 		fmt.Println("finished")
 	}
 	return true, err

@@ -51,7 +51,7 @@ func TestCacheFiltersAndCounts(t *testing.T) {
 func TestCacheIsDroppedAtANewEpoch(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
-		if !k.seen.has(get("1").Request.Fingerprint()) {
+		if !k.seen.has(get("1").Request.seenKey()) {
 			t.Fatal("nothing cached")
 		}
 		two := k.join()
@@ -71,7 +71,7 @@ func TestCacheDropsARepeatedCommitOfAnotherEpoch(t *testing.T) {
 	f.cfg = f.cfg.withDefaults()
 	o := &Outcome{Children: []Child{get("1")}}
 	o.Prepare()
-	known := o.Children[0].print
+	known := o.Children[0].key
 	commit := func(epoch string) {
 		s := newSending([]*Outcome{o})
 		c := &commit{parts: []part{{final: true, sent: []int{0}}}}
@@ -93,7 +93,7 @@ func TestCacheDropsARepeatedCommitOfAnotherEpoch(t *testing.T) {
 func TestSeenIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newSeen(100, "")
-	print := func(i int) Fingerprint { return Fingerprint{byte(i), byte(i >> 8)} }
+	print := func(i int) seenKey { return seenKey{uint64(i)} }
 	for i := range 1000 {
 		s.add(print(i))
 		if !s.has(print(0)) {
@@ -123,5 +123,22 @@ func TestDuplicatesAreLogged(t *testing.T) {
 				t.Errorf("no %s in %s", first, &log)
 			}
 		})
+	}
+}
+
+func TestSeenKey(t *testing.T) {
+	t.Parallel()
+	a := Request{URL: "http://a.test/"}
+	for _, same := range []Request{{URL: a.URL, Method: "GET"}, {URL: a.URL, Body: []byte{}, Priority: 3}} {
+		if same.seenKey() != a.seenKey() {
+			t.Errorf("%+v is another", same)
+		}
+	}
+	keys := map[seenKey]bool{a.seenKey(): true}
+	for _, other := range []Request{{URL: "http://a.test"}, {URL: a.URL, Method: "POST"}, {URL: a.URL, Body: []byte("x")}, {URL: a.URL, Method: "POST", Body: []byte("x")}} {
+		if keys[other.seenKey()] {
+			t.Errorf("%+v is the same", other)
+		}
+		keys[other.seenKey()] = true
 	}
 }

@@ -102,13 +102,14 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		stored := flags[i] == '1'
 		if p.final || !stored {
 			s.acked[p.outcome], s.stored[p.outcome] = true, stored
+			delete(f.suspects, s.outcomes[p.outcome].Lease.ID)
 		} else {
 			s.upto[p.outcome] = p.upto
 		}
 		x.Filtered += len(p.filtered)
 		if stored && same {
 			for _, k := range p.sent {
-				f.seen.add(s.outcomes[p.outcome].Children[k].print)
+				f.seen.add(s.outcomes[p.outcome].Children[k].key)
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number)
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.mayTakeSuspects())
 		return nil
 	})
 	if commit != nil {
@@ -187,6 +188,10 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	return err
 }
 
+// mayTakeSuspects is how many requests that may be deadly the worker takes now: one at a time, so that those which are not
+// survive those which are.
+func (f *Frontier) mayTakeSuspects() int { return max(0, 1-len(f.suspects)) }
+
 // beat is the heartbeat to send with a lease: none when the last one is recent.
 func (f *Frontier) beat() time.Duration {
 	if time.Since(f.beaten) < f.heartbeat()/8 {
@@ -211,7 +216,11 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	f.seen.observe(r.text(2))
 	x.Paused, x.Pending = r.text(3) == "1", r.num(4)
 	for i := 5; i+2 < len(r.values); i += 3 {
-		x.Leases = append(x.Leases, newLease(r.text(i), r.text(i+1), r.text(i+2)))
+		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
+		if l.Attempts >= f.cfg.suspicious() {
+			f.suspects[l.ID] = true
+		}
+		x.Leases = append(x.Leases, l)
 	}
 	if r.err != nil {
 		return fmt.Errorf("leasing: %w", r.err)

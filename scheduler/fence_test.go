@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func TestStaleOutcomeStoresNothing(t *testing.T) {
 		if s.Items != before.Items+1 || s.DeadLetters != before.DeadLetters+1 || s.Seen != before.Seen+1 || s.Stats["pages"] != 1 || s.Pending != 1 {
 			t.Errorf("%+v\nbefore %+v", s, before)
 		}
-		if k.seen.has(get("late/" + old.ID).Request.Fingerprint()) {
+		if k.seen.has(get("late/" + old.ID).Request.seenKey()) {
 			t.Error("a child of a stale outcome entered the cache")
 		}
 	})
@@ -119,7 +121,7 @@ func TestRollbackSendsAgainUnfiltered(t *testing.T) {
 		k.commit(&Outcome{Lease: l[0], Children: []Child{get("kid")}})
 		k.finish(k.lease(1))
 		kid := get("kid").Request.Fingerprint()
-		if !k.seen.has(kid) {
+		if !k.seen.has(get("kid").Request.seenKey()) {
 			t.Fatal("a stored child did not enter the cache")
 		}
 		// Redis forgets: its last commits, and that it knows the kid
@@ -136,11 +138,31 @@ func TestRollbackSendsAgainUnfiltered(t *testing.T) {
 	})
 }
 
+func TestNumberOfACommitThatWasGivenUpIsNotUsedAgain(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		l := k.lease(2)
+		k.rawCommit(k.processID(), int(k.number)+1, l[0]) // it arrives, its reply does not
+		gone, cancel := context.WithCancel(k.ctx)
+		cancel()
+		if _, err := k.Exchange(gone, []*Outcome{full(l[0])}, 0, 0); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v", err)
+		}
+		x := k.exchange(k.Frontier, []*Outcome{full(l[0]), full(l[1])}, 0, 0)
+		if x.Stored[0] || !x.Stored[1] {
+			t.Errorf("stored %v", x.Stored)
+		}
+		if s := k.check(); s.Items != 2 {
+			t.Errorf("%d items", s.Items)
+		}
+	})
+}
+
 func TestLeaseIsRepeatable(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"), get("3"))
 		ask := func(n int) string {
-			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "", "")
+			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "", "", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +189,7 @@ func TestLeaseIsRepeatable(t *testing.T) {
 func TestNoLeaseUnlessTheCommitIsStored(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
-		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7)
+		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1)
 		if err != nil || len(r.values) != 5 {
 			t.Errorf("%v, %v", r.values, err)
 		}
@@ -206,6 +228,35 @@ func TestExpiryEndsInDead(t *testing.T) {
 		}
 		if back, err := DecodeRequest(d.Request); err != nil || back.URL != d.URL {
 			t.Errorf("%+v, %v", back, err)
+		}
+	})
+}
+
+func TestPagesBesideAKillerDoNotDieWithIt(t *testing.T) {
+	each(t, Config{LeaseAttempts: 3}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("killer"), get("2"), get("3"))
+		for i := range 2 { // all four ride with the killer
+			l := k.lease(10)
+			if len(l) != 4 {
+				t.Fatalf("round %d: leased %s", i, paths(l))
+			}
+			k.expire(l...)
+		}
+		for range 4 { // on the last attempt they come one at a time
+			l := k.await(k.Frontier, 1)
+			if len(k.lease(10)) != 0 {
+				t.Fatal("a second request on its last attempt was leased")
+			}
+			if paths(l) != "killer" {
+				k.finish(l)
+				continue
+			}
+			k.expire(l...)
+			delete(k.suspects, l[0].ID) // its worker is dead, this is another
+		}
+		k.lease(0)
+		if s := k.check(); s.Dead != 1 || s.Done != 4 || s.Enqueued != 5 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func (r *Request) Fingerprint() Fingerprint {
 }
 
 // fingerprint builds the JSON text by hand: encoding/json escapes and spaces it differently from Python.
-// It is computed for every link of every page, so short requests allocate nothing.
+// Short requests allocate nothing.
 func fingerprint(method, canonical string, body []byte) Fingerprint {
 	if method == "" {
 		method = http.MethodGet

@@ -24,11 +24,12 @@ type Frontier struct {
 	resumed int64
 
 	// Only the goroutine that calls Exchange uses these.
-	process  int       // grows when the worker must be new to Redis
-	number   int64     // of the last commit that Redis has answered
-	seen     *seen     // fingerprints that need no asking
-	beaten   time.Time // last heartbeat sent with a lease
-	reported bool      // a duplicate has been logged
+	process  int             // grows when the worker must be new to Redis
+	number   int64           // of the last commit that Redis has answered
+	seen     *seen           // fingerprints that need no asking
+	suspects map[string]bool // leases in hand whose requests may be what kills workers
+	beaten   time.Time       // last heartbeat sent with a lease
+	reported bool            // a duplicate has been logged
 }
 
 // SettingsError is a per-fleet setting that differs from what the running fleet uses.
@@ -59,7 +60,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	keys := cfg.Keys.of(cfg.Spider)
 	f := &Frontier{
 		client: c, cfg: cfg, keys: keys, keyList: keys.list(), logger: cfg.Logger,
-		worker: cfg.Worker + "#" + nonce()[:8],
+		worker: cfg.Worker + "#" + nonce()[:8], suspects: map[string]bool{},
 	}
 	if err := f.join(ctx); err != nil {
 		return nil, err

@@ -84,6 +84,7 @@ func (f *Frontier) Release(ctx context.Context, ids []string) error {
 		args := make([]any, len(chunk))
 		for i, id := range chunk {
 			args[i] = redisID(id)
+			delete(f.suspects, id)
 		}
 		if _, err := f.run(ctx, releaseScript, args...); err != nil {
 			return fmt.Errorf("releasing leases: %w", err)

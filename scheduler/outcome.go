@@ -18,17 +18,17 @@ type Child struct {
 	Force   bool          // add it even if it was seen before (a retry, a handing back); it is recorded all the same
 	Delay   time.Duration // due so long after the commit, by Redis' clock
 
-	print   Fingerprint
-	printed bool // print is computed
+	key   seenKey
+	keyed bool // key is computed
 }
 
-// Prepare computes the fingerprints of the children. The goroutine that made the outcome may call it, so that the one that
-// calls Exchange, which otherwise does it, is spared.
+// Prepare does what can be done ahead of an Exchange. The goroutine that made the outcome may call it, so that the one that calls
+// Exchange, which otherwise does it, is spared. Children must not change afterwards.
 func (o *Outcome) Prepare() {
 	for i := range o.Children {
 		c := &o.Children[i]
-		if !c.printed {
-			c.print, c.printed = c.Request.Fingerprint(), true
+		if !c.keyed {
+			c.key, c.keyed = c.Request.seenKey(), true
 		}
 	}
 }

@@ -1,9 +1,35 @@
 package scheduler
 
-// seenSize is how many fingerprints a worker remembers: about 40 MB.
+import "hash/maphash"
+
+// seenSize is how many requests a worker remembers: about 40 MB.
 const seenSize = 1 << 20
 
-// seen is the worker's cache of fingerprints that Redis' filter is known to hold. A wrong entry loses a page, so:
+// seenKey stands for a request in the worker's cache: 128 bits of its method, URL and body as they are written. It costs a
+// fortieth of the fingerprint, which is needed only for links that the cache does not know; the same page written in
+// another way is left to Redis.
+type seenKey [2]uint64
+
+var seenSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func (r *Request) seenKey() (k seenKey) {
+	if len(r.Body) == 0 && (r.Method == "" || r.Method == "GET") {
+		return seenKey{maphash.String(seenSeeds[0], r.URL), maphash.String(seenSeeds[1], r.URL)}
+	}
+	for i, seed := range seenSeeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		h.WriteString(r.URL)
+		h.WriteByte(0)
+		h.WriteString(r.Method)
+		h.WriteByte(0)
+		h.Write(r.Body)
+		k[i] = h.Sum64()
+	}
+	return k
+}
+
+// seen is the worker's cache of requests whose fingerprints Redis' filter is known to hold. A wrong entry loses a page, so:
 //   - only children of outcomes that a commit has answered as stored enter it,
 //   - and only if the reply's epoch is the cache's;
 //   - it is emptied at a new epoch, at a rollback, and whenever the worker takes a new process id.
@@ -11,35 +37,35 @@ const seenSize = 1 << 20
 // It has two generations: when the young one is full it becomes the old one, and the old one is forgotten.
 // Only the goroutine that calls Exchange uses it.
 type seen struct {
-	young, old map[Fingerprint]struct{}
+	young, old map[seenKey]struct{}
 	epoch      string
 	half       int
 }
 
 func newSeen(size int, epoch string) *seen {
-	return &seen{young: map[Fingerprint]struct{}{}, epoch: epoch, half: max(size/2, 1)}
+	return &seen{young: map[seenKey]struct{}{}, epoch: epoch, half: max(size/2, 1)}
 }
 
-func (s *seen) has(f Fingerprint) bool {
-	if _, ok := s.young[f]; ok {
+func (s *seen) has(k seenKey) bool {
+	if _, ok := s.young[k]; ok {
 		return true
 	}
-	if _, ok := s.old[f]; !ok {
+	if _, ok := s.old[k]; !ok {
 		return false
 	}
-	s.add(f)
+	s.add(k)
 	return true
 }
 
-func (s *seen) add(f Fingerprint) {
+func (s *seen) add(k seenKey) {
 	if len(s.young) >= s.half {
-		s.old, s.young = s.young, make(map[Fingerprint]struct{}, s.half)
+		s.old, s.young = s.young, make(map[seenKey]struct{}, s.half)
 	}
-	s.young[f] = struct{}{}
+	s.young[k] = struct{}{}
 }
 
 func (s *seen) clear() {
-	s.young, s.old = map[Fingerprint]struct{}{}, nil
+	s.young, s.old = map[seenKey]struct{}{}, nil
 }
 
 // observe takes note of the epoch of a reply and reports whether it is still the cache's.

@@ -25,15 +25,15 @@ func TestDelayPerSlot(t *testing.T) {
 	each(t, Config{Delay: delay}, func(t *testing.T, k *kit) {
 		two := k.join()
 		k.add(on("a", 1), on("a", 2), on("a", 3), on("b", 1))
+		began := time.Now() // before the first lease: a slow machine only makes it longer
 		if got := len(k.lease(10)); got != 2 {
 			t.Fatalf("%d leases at once of two slots", got)
 		}
-		began := time.Now()
 		k.check()
 		first := k.score("a.test")
 		k.await(two, 1)
 		k.await(k.Frontier, 1)
-		if took := time.Since(began); took < 2*delay-20*time.Millisecond {
+		if took := time.Since(began); took < 2*delay-2*time.Millisecond {
 			t.Errorf("two more starts after %s", took)
 		}
 		if second := k.score("a.test"); second < first+float64(2*delay.Milliseconds()) {

@@ -112,15 +112,21 @@ func (r *Request) checkText() error {
 			return fmt.Errorf("cookie %q is not UTF-8", name)
 		}
 	}
-	for name, raw := range map[string]json.RawMessage{"meta": r.Meta, "cb_kwargs": r.CbKwargs} {
-		if b := object(raw); b != nil && (b[0] != '{' || !utf8.Valid(b)) {
-			return fmt.Errorf("%s is not a JSON object in UTF-8", name)
-		}
-	}
-	if !utf8.ValidString(r.URL) {
+	switch {
+	case !isObject(r.Meta):
+		return errors.New("meta is not a JSON object in UTF-8")
+	case !isObject(r.CbKwargs):
+		return errors.New("cb_kwargs is not a JSON object in UTF-8")
+	case !utf8.ValidString(r.URL):
 		return errors.New("url is not UTF-8")
 	}
 	return nil
+}
+
+// isObject reports that raw is none or looks like a JSON object; encoding/json checks the rest.
+func isObject(raw json.RawMessage) bool {
+	b := object(raw)
+	return b == nil || b[0] == '{' && utf8.Valid(b)
 }
 
 // object returns the JSON text of an object, or nil for none.

@@ -41,7 +41,9 @@ type Server struct {
 
 	mu     sync.Mutex // guards what follows and serialises snapshots
 	closed bool
+	expiry expiry
 	last   checksum        // of the snapshot on disk
+	size   int             // of the last snapshot
 	warned map[string]bool // keys that were said not to be kept
 }
 
@@ -99,7 +101,8 @@ func unusable(dir string, err error) error {
 
 // serve owns lock only if it succeeds.
 func serve(o Options, lock *os.File) (*Server, error) {
-	s := &Server{dir: o.Dir, logger: o.Logger, lock: lock, token: newToken(), redis: newRedis(), every: 5 * time.Second}
+	s := &Server{dir: o.Dir, logger: o.Logger, lock: lock, token: newToken(), redis: miniredis.NewMiniRedis(), every: 5 * time.Second}
+	s.expiry.last = time.Now()
 	first := o.Port
 	if s.dir != "" {
 		if port := lastPort(s.dir); port > 0 && o.Port > 0 {
@@ -124,12 +127,6 @@ func serve(o Options, lock *os.File) (*Server, error) {
 		}
 	}
 	return s, nil
-}
-
-func newRedis() *miniredis.Miniredis {
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true) // keys expire by the clock, as on a real server
-	return m
 }
 
 // listen takes the first free of: the preferred port, the hundred from base on, any.
@@ -165,7 +162,7 @@ func Find(ctx context.Context, dir string) (*Server, error) {
 	if s := join(ctx, dir); s != nil {
 		return s, nil
 	}
-	s := &Server{logger: slog.New(slog.DiscardHandler), token: newToken(), redis: newRedis()}
+	s := &Server{logger: slog.New(slog.DiscardHandler), token: newToken(), redis: miniredis.NewMiniRedis()}
 	file := filepath.Join(dir, snapshotName)
 	if _, err := os.Stat(file); err != nil {
 		return nil, fmt.Errorf("no crawl in data folder %s (start one, or name another with --data or --redis): %w", dir, err)

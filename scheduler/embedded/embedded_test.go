@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -50,7 +51,7 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
 	must(t, dial(t, p.addr).Set(t.Context(), "k", "v", 0).Err())
-	awaitFile(t, func() bool {
+	await(t, func() bool {
 		data, _ := os.ReadFile(filepath.Join(dir, snapshotName))
 		return strings.Contains(string(data), "k")
 	})
@@ -77,13 +78,13 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		if n < last {
 			t.Fatalf("%d values, but the snapshot had %d", n, last)
 		}
-		awaitFile(t, func() bool {
+		await(t, func() bool {
 			_ = c.RPush(t.Context(), "list", strings.Repeat("x", 1000)).Err()
 			copied, err := Find(context.Background(), dir) // the live server
 			if err != nil || !copied.Joined() {
 				t.Fatal("the live server was not found:", err)
 			}
-			m := newRedis()
+			m := miniredis.NewMiniRedis()
 			if _, err := load(filepath.Join(dir, snapshotName), m); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
@@ -248,10 +249,13 @@ func TestRun(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
 	must(t, dial(t, s.Addr()).Set(t.Context(), "needle", "v", 0).Err())
-	awaitFile(t, func() bool {
+	await(t, func() bool {
 		data, _ := os.ReadFile(filepath.Join(dir, snapshotName))
 		return strings.Contains(string(data), "needle")
 	})
+	c := dial(t, s.Addr())
+	must(t, c.Set(t.Context(), "leaving", "v", time.Millisecond).Err())
+	await(t, func() bool { return c.Exists(t.Context(), "leaving").Val() == 0 })
 	cancel()
 	must(t, <-done)
 

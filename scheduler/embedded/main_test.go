@@ -112,8 +112,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// awaitFile polls until a file holds what is wanted.
-func awaitFile(t *testing.T, ok func() bool) {
+// await polls until something is so.
+func await(t *testing.T, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

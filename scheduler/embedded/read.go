@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 
 	"github.com/alicebob/miniredis/v2"
@@ -16,7 +15,8 @@ import (
 const databases = 16
 
 // readScript answers {kind, key, when it expires, values} for every key of a database, in one step: miniredis holds
-// its lock for the length of a script. Kinds that a snapshot does not know have no values.
+// its lock for the length of a script, and it answers fields and members in order, so that equal content has equal
+// bytes. Kinds that a snapshot does not know have no values.
 //
 //	KEYS    none
 //	ARGV    none
@@ -116,7 +116,9 @@ func toRecord(reply any) (r record, err error) {
 	if !ok1 || !ok2 || !ok3 {
 		return r, fmt.Errorf("a reply of %T, %T, %T", fields[0], fields[1], fields[2])
 	}
-	r.expires = max(0, int64(expires)) // -1: never
+	if expires > 0 { // -1: never
+		r.expires = int64(expires) / 1000 * 1000 // whole seconds: the milliseconds differ each time it is asked
+	}
 	values, _ := fields[3].([]any)
 	r.values = make([]string, len(values))
 	for i, v := range values {
@@ -124,22 +126,7 @@ func toRecord(reply any) (r record, err error) {
 			return r, fmt.Errorf("key %q holds a %T", r.key, v)
 		}
 	}
-	if r.kind == "hash" {
-		sortPairs(r.values)
-	}
 	return r, nil
-}
-
-// sortPairs orders the fields of a hash, which come in any order, so that equal content has equal bytes.
-func sortPairs(values []string) {
-	pairs := make([][2]string, 0, len(values)/2)
-	for pair := range slices.Chunk(values, 2) {
-		pairs = append(pairs, [2]string(pair))
-	}
-	slices.SortFunc(pairs, func(a, b [2]string) int { return slices.Compare(a[:1], b[:1]) })
-	for i, pair := range pairs {
-		copy(values[2*i:], pair[:])
-	}
 }
 
 // command writes a Redis command as it goes over the wire.

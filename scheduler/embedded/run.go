@@ -8,35 +8,44 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// rest is how much longer than a snapshot the pause after it is, so that snapshots of much data do not stall the crawl:
+// rest is how much longer than the work the pause after it is, so that snapshots of much data do not stall the crawl:
 // they take at most a twentieth of the time.
 const rest = 20
 
-// Run takes a snapshot every 5 seconds, less often if that takes long, until ctx ends; then it returns nil. Nothing is
-// read if no write command has run since, nothing is written if the content is the same. A snapshot that fails (a full
-// disk) is logged when that starts and when it ends, and tried again.
+// Run expires keys and takes a snapshot every 5 seconds, less often if that takes long, until ctx ends; then it returns
+// nil. Nothing is read if no write command has run since, nothing is written if the content is the same. A snapshot
+// that fails (a full disk) is logged when that starts and when it ends, and tried again.
 func (s *Server) Run(ctx context.Context) error {
-	if s.dir == "" {
+	if s.joined {
 		<-ctx.Done()
 		return nil
 	}
-	timer := time.NewTimer(s.every)
-	defer timer.Stop()
+	snapshots, expiries := time.NewTimer(s.every), time.NewTimer(expireEvery)
+	defer snapshots.Stop()
+	defer expiries.Stop()
 	var seen snapshotsSeen
 	failing := false
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-expiries.C:
+			expiries.Reset(max(expireEvery, rest*timed(s.expire)))
+		case <-snapshots.C:
+			snapshots.Reset(max(s.every, rest*timed(func() {
+				if seen.needed(s.writes.total.Load()) {
+					failing = s.report(s.snapshot(), failing)
+					seen.again = seen.again || failing
+				}
+			})))
 		}
-		start := time.Now()
-		if seen.needed(s.writes.total.Load()) {
-			failing = s.report(s.snapshot(), failing)
-			seen.again = seen.again || failing
-		}
-		timer.Reset(max(s.every, rest*time.Since(start)))
 	}
+}
+
+func timed(work func()) time.Duration {
+	start := time.Now()
+	work()
+	return time.Since(start)
 }
 
 func (s *Server) report(err error, failing bool) bool {
@@ -53,7 +62,7 @@ func (s *Server) report(err error, failing bool) bool {
 func (s *Server) snapshot() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.dir == "" {
 		return nil
 	}
 	return s.save()

@@ -2,20 +2,22 @@ package embedded
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 )
 
 // A snapshot file is a line with its version, then for each key: database, kind, key, expiry and the number of its
-// values, and the values; then the SHA-256 of all before. Numbers are unsigned varints, strings a length and bytes;
+// values, and the values; then the CRC-64 (ECMA, big-endian) of all before. Numbers are unsigned varints, strings a length and bytes;
 // a kind is its index in kinds. Scores are as Redis writes them: the shortest text that reads back to the same float.
 const (
 	snapshotName    = "snapshot"
@@ -23,7 +25,14 @@ const (
 	snapshotVersion = 1
 )
 
-type checksum [sha256.Size]byte
+type checksum [crc64.Size]byte
+
+func checksumOf(data []byte) (sum checksum) {
+	binary.BigEndian.PutUint64(sum[:], crc64.Checksum(data, crcTable))
+	return sum
+}
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // ErrDamaged is wrapped by errors about a snapshot that cannot be read: cut short, changed, or of another version.
 var ErrDamaged = errors.New("snapshot cannot be read")
@@ -36,7 +45,9 @@ func (s *Server) snapshotFile() string { return filepath.Join(s.dir, snapshotNam
 
 // save writes a snapshot if its content differs from the one on disk. Callers hold mu.
 func (s *Server) save() error {
-	data := fmt.Appendf(nil, "%s%d\n", snapshotHeading, snapshotVersion)
+	s.expiry.advance(s.redis, time.Now())
+	data := make([]byte, 0, s.size+s.size/8+1024)
+	data = fmt.Appendf(data, "%s%d\n", snapshotHeading, snapshotVersion)
 	err := readAll(s.redis, func(r record) {
 		if !slices.Contains(kinds, r.kind) {
 			s.warn(r)
@@ -47,7 +58,8 @@ func (s *Server) save() error {
 	if err != nil {
 		return fmt.Errorf("snapshot of the embedded redis: %w", err)
 	}
-	sum := checksum(sha256.Sum256(data))
+	s.size = len(data)
+	sum := checksumOf(data)
 	if _, err := os.Stat(s.snapshotFile()); err == nil && sum == s.last {
 		return nil
 	}
@@ -106,7 +118,7 @@ func verify(data []byte) (body []byte, sum checksum, problem string) {
 		return nil, sum, "it is cut short"
 	}
 	end := len(data) - len(sum)
-	if sum = checksum(data[end:]); sum != sha256.Sum256(data[:end]) {
+	if sum = checksum(data[end:]); sum != checksumOf(data[:end]) {
 		return nil, sum, "its checksum is wrong"
 	}
 	return rest[:len(rest)-len(sum)], sum, ""

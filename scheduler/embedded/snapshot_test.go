@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -118,7 +120,14 @@ func TestExpiredIsNotRestored(t *testing.T) {
 	s := start(t, Options{Dir: t.TempDir()})
 	c := dial(t, s.Addr())
 	must(t, c.Set(t.Context(), "k", "v", time.Millisecond).Err())
-	awaitFile(t, func() bool { return c.Exists(t.Context(), "k").Val() == 0 }) // ClockTTL
+	must(t, c.Set(t.Context(), "stays", "v", time.Hour).Err())
+	s.mu.Lock()
+	s.expiry.advance(s.redis, s.expiry.last.Add(-time.Minute)) // a clock that was set back
+	s.expiry.advance(s.redis, s.expiry.last.Add(59*time.Minute))
+	s.mu.Unlock()
+	if got := c.Keys(t.Context(), "*").Val(); !slices.Equal(got, []string{"stays"}) {
+		t.Errorf("59 minutes later there are %q", got)
+	}
 	if !restore(s.redis, record{kind: "string", key: "old", expires: 1, values: []string{"v"}}) || s.redis.Exists("old") {
 		t.Error("a key that had expired is back")
 	}
@@ -130,6 +139,10 @@ func TestUnchangedIsNotWritten(t *testing.T) {
 	s := start(t, Options{Dir: dir})
 	c := dial(t, s.Addr())
 	fill(t, c)
+	for i := range 100 {
+		must(t, c.HSet(t.Context(), "hash", "field"+strconv.Itoa(i), "v").Err())
+		must(t, c.SAdd(t.Context(), "set", i).Err())
+	}
 	must(t, s.snapshot())
 	before, err := os.Stat(filepath.Join(dir, snapshotName))
 	must(t, err)
@@ -294,7 +307,7 @@ func TestEveryByteMatters(t *testing.T) {
 			changed[i] = c
 			d := decoder{data: changed}
 			for len(d.data) > 0 && !d.bad {
-				restore(newRedis(), d.record())
+				restore(miniredis.NewMiniRedis(), d.record())
 			}
 		}
 	}

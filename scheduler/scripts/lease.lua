@@ -2,7 +2,10 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
---       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always)
+--       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always),
+--       suspects: how many of them to hand out at most
+-- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
+-- time, so that a deadly one takes no others with it.
 -- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -88,12 +91,20 @@ local function around_foreign(want, got, theirs)
   return true
 end
 
--- pop takes up to want members of ours; more says that there may be others
+local suspects, suspicious = tonumber(ARGV[12]), math.max(1, math.min(2, max - 1))
+
+-- pop takes up to want members of ours; more says that there may be others, held that suspects were left there
 local function pop(slot, want)
   local popped = redis.pcall('ZPOPMIN', queue(slot), want)   -- another type: an error table, of length 0
-  local got, theirs, more = {}, {}, #popped == 2 * want
+  local got, theirs, more, back = {}, {}, #popped == 2 * want, {}
   for j = 1, #popped, 2 do
-    if string.find(popped[j], HEAD) then
+    local ours = string.find(popped[j], HEAD)
+    local suspect = ours and tonumber(string.sub(popped[j], 13, 14), 16) >= suspicious
+    if suspect and suspects <= 0 then
+      back[#back + 1] = popped[j + 1]
+      back[#back + 1] = popped[j]
+    elseif ours then
+      if suspect then suspects = suspects - 1 end
       got[#got + 1] = popped[j]
       got[#got + 1] = popped[j + 1]
     else
@@ -101,15 +112,16 @@ local function pop(slot, want)
       theirs[#theirs + 1] = popped[j]
     end
   end
+  each('ZADD', queue(slot), back)
   if #theirs > 0 and slot == '' then
-    return got, around_foreign(want, got, theirs), true
+    return got, around_foreign(want, got, theirs), true, #back > 0
   end
   for j = 2, #theirs, 2 do
     redis.pcall('RPUSH', dead, letter('unreadable', 'not a request of luacrawl', slot, '', 0, theirs[j]))
     redis.pcall('HINCRBY', stats, 'scheduler/enqueued', 1)
     redis.pcall('HINCRBY', stats, 'scheduler/dead', 1)
   end
-  return got, more, false
+  return got, more or #back > 0, false, #back > 0
 end
 
 local expiry, records, count = {}, {}, 0
@@ -135,8 +147,8 @@ for round = 1, 8 do
     end
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
-    local got, more, shared = {}, true, false
-    if want > 0 then got, more, shared = pop(slot, want) end
+    local got, more, shared, held = {}, true, false, false
+    if want > 0 then got, more, shared, held = pop(slot, want) end
     local k = #got / 2
     for j = 1, #got, 2 do
       count = count + 1
@@ -159,6 +171,7 @@ for round = 1, 8 do
       local nxt = now
       if k > 0 then nxt = now + wait end
       if shared and k == 0 then nxt = now + 1000 end
+      if held and k == 0 then nxt = now + 50 end
       if b + k >= limit then nxt = nxt + PARK end
       again[#again + 1] = nxt
       again[#again + 1] = slot

@@ -128,7 +128,7 @@ func parsePlain(raw string) (string, bool) {
 }
 
 // plainHost reports whether host[:port] comes out of the parser as it is. Left to the parser is what may be an IPv4
-// address, punycode, an empty label or a number written in another way.
+// address that is not in order, punycode, an empty label or a number written in another way.
 func plainHost(s, ownPort string) bool {
 	host, port, found := strings.Cut(s, ":")
 	if found && (port == "" || len(port) > 4 || port[0] == '0' || port == ownPort || !allDigits(port)) {
@@ -147,7 +147,18 @@ func plainHost(s, ownPort string) bool {
 		}
 		label = i + 1
 	}
-	return label < len(host) && !isDigit(host[label])
+	return label < len(host) && (!isDigit(host[label]) || plainIPv4(host))
+}
+
+// plainIPv4 reports whether host is four decimal numbers up to 255 without leading zeros.
+func plainIPv4(host string) bool {
+	parts := 0
+	for part := range strings.SplitSeq(host, ".") {
+		if parts++; parts > 4 || len(part) > 3 || !allDigits(part) || len(part) > 1 && part[0] == '0' || len(part) == 3 && part > "255" {
+			return false
+		}
+	}
+	return parts == 4
 }
 
 // plainOpaque reports whether an absolute URL such as mailto:x or javascript:y comes out of the parser as it is.

@@ -29,6 +29,7 @@ local function baseline(pending)
   end
   each('HDEL', meta, old)
   if pending > 0 then redis.call('HINCRBY', stats, 'scheduler/enqueued', -pending) end
+  redis.call('HSET', stats, 'scheduler/dequeued', redis.call('HGET', meta, 'dequeued') or '0')
   local all = redis.call('HGETALL', stats)
   for i = 1, #all, 2 do
     base[#base + 1] = 'base:' .. all[i]
