@@ -20,10 +20,11 @@ func TestGoto(t *testing.T) {
 		"out of inner blocks": {`local f do local a = 1 do local b = 2 f = function() return a + b end goto out end end ::out:: local c, d = 8, 9 return f()`, "3"},
 		"backwards": {`local n, fs = 0, {} ::again:: do local v = n fs[#fs + 1] = function() return v end end n = n + 1 if n < 3 then goto again end
 			return fs[1]() .. fs[2]() .. fs[3]()`, "012"},
-		"backwards over a local": {`local n, f = 0 ::again:: local v = n if n == 0 then f = function() return v end n = 1 goto again end return f() .. v`, "01"},
-		"out of two loops":       {`for i = 1, 3 do for j = 1, 3 do local k = i * j f = function() return k end if k == 4 then goto done end end end ::done:: return f()`, "4"},
-		"in repeat":              {`local n, m = 0, 0 repeat n = n + 1 if n == 2 then goto continue end m = m + n ::continue:: until n == 3 return m`, "4"},
-		"in a method":            {`local o = {} function o:f(a, ...) local n = 0 local g = function() n = n + a end for i = 1, 2 do if i == 1 then goto c end g() ::c:: end return n end return o:f(5, 6)`, "5"},
+		"backwards over a local":        {`local n, f = 0 ::again:: local v = n if n == 0 then f = function() return v end n = 1 goto again end return f() .. v`, "01"},
+		"out of two loops":              {`for i = 1, 3 do for j = 1, 3 do local k = i * j f = function() return k end if k == 4 then goto done end end end ::done:: return f()`, "4"},
+		"over a local that comes later": {`local f for i = 1, 2 do do local y = i f = function() return y end goto c end local x = 5 ::c:: end local a, b, c, d, e, g = 7, 8, 9, 10, 11, 12 return f()`, "2"},
+		"in repeat":                     {`local n, m = 0, 0 repeat n = n + 1 if n == 2 then goto continue end m = m + n ::continue:: until n == 3 return m`, "4"},
+		"in a method":                   {`local o = {} function o:f(a, ...) local n = 0 local g = function() n = n + a end for i = 1, 2 do if i == 1 then goto c end g() ::c:: end return n end return o:f(5, 6)`, "5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,6 +52,7 @@ func TestCompileErrors(t *testing.T) {
 		"break in function": {"while true do\nlocal f = function() break end end", "a.lua:2: break outside of a loop"},
 		"goto":              {"\n\ngoto nowhere", "a.lua:3: goto nowhere: there is no such label around it"},
 		"goto into a scope": {"\ngoto x\nlocal a\n::x:: a = 1", "a.lua:2: goto x jumps into the scope of a local; declare the local before the goto"},
+		"goto before until": {"repeat\ngoto x\nlocal a\n::x:: until a", "a.lua:2: goto x jumps into the scope of a local"},
 		"goto function":     {"::x::\nlocal f = function() goto x end", "a.lua:2: goto x: there is no such label"},
 		"label twice":       {"::x::\n::x::", `a.lua:2: label "x" stands twice in this block`},
 		"varargs":           {"local f = function() return ... end", "a.lua:1: cannot use '...' outside a vararg function"},

@@ -55,6 +55,8 @@ func TestEmit(t *testing.T) {
 		"by function":    {`emit(request { url = "http://x.test/", callback = spider.other })`, ` http://x.test/ other`},
 		"meta":           {`local r = request { url = "http://x.test/", meta = { a = 1 }, cb_kwargs = { p = 2 } } r.meta.b = r.cb_kwargs.p emit(r)`, ` http://x.test/ {"a":1,"b":2}{"p":2}`},
 		"meta is copied": {`local m = { a = 1 } emit(request { url = "http://x.test/", meta = m }) m.a = 2`, ` http://x.test/ {"a":1}`},
+		"emitted twice":  {`local r = request { url = "http://x.test/", meta = { a = 1 } } emit(r) r.meta.a = 2 emit(r)`, " http://x.test/ {\"a\":1}\n http://x.test/ {\"a\":2}"},
+		"the page's own": {`emit(response.request)`, ` http://site.test/ {"page":7}`},
 		"kwargs":         {`emit { page = kwargs.page or "none" }`, `item {"page":7}`},
 		"in coroutine":   {`coroutine.wrap(function() emit { a = 1 } end)()`, `item {"a":1}`},
 		"in pcall":       {`pcall(function() emit { a = 1 } error("x") end)`, `item {"a":1}`},

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -110,17 +111,24 @@ func TestCloseEndsVMs(t *testing.T) {
 // TestLateEndOfAContextHitsNoOtherCall: the context of a call that is over may end at any time.
 func TestLateEndOfAContextHitsNoOtherCall(t *testing.T) {
 	t.Parallel()
-	s := load(t, `for i = 1, 2000 do end emit { a = 1 }`)
-	for range 200 {
-		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := s.Parse(ctx, page("")); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		var i interrupt
+		first, cancel := context.WithCancel(t.Context())
+		i.begin(first)
+		i.begin(t.Context())
+		cancel()
+		synctest.Wait()
+		if i.now() || i.Done() != nil || i.Err() != nil {
+			t.Error("the end of the first call's context interrupts the second")
 		}
-		go cancel()
-		if _, err := s.Parse(t.Context(), page("")); err != nil {
-			t.Fatalf("the next call: %v", err)
+		second, cancel := context.WithCancel(t.Context())
+		i.begin(second)
+		cancel()
+		synctest.Wait()
+		if !i.now() || i.Done() == nil || i.Err() == nil {
+			t.Error("the end of a call's context does not interrupt it")
 		}
-	}
+	})
 }
 
 // TestVMIsSmall: a spider may have many.
