@@ -35,6 +35,7 @@ type feeder struct {
 	oldest    time.Time            // when the first of waiting came
 	unstarted []string             // leases to hand back: their pages were not done
 	running   int                  // leases with workers
+	rest      time.Time            // no commit for the sake of its size before this time
 	short     bool                 // the last lease gave less than was asked for
 	nextLease time.Time
 	nextSeeds time.Time
@@ -156,10 +157,14 @@ func (f *feeder) take(r result) {
 
 func (f *feeder) free() int { return f.crawl.Settings.ConcurrentRequests - f.running }
 
-// commitDue: enough wait, one has waited long enough, or nothing else would come.
+// commitDue: enough wait and Redis has rested as long as it last took, one has waited long enough, or nothing else would come.
+// The rest makes for bigger commits where they are slow, as with the embedded Redis, which sorts a queue at each lease.
 func (f *feeder) commitDue(now time.Time) bool {
-	n := len(f.waiting)
-	return n > 0 && (f.running == 0 || n >= min(commitBatch, (f.crawl.Settings.ConcurrentRequests+1)/2) || now.Sub(f.oldest) >= commitAge)
+	return len(f.waiting) > 0 && (f.running == 0 || f.enough() && !now.Before(f.rest) || now.Sub(f.oldest) >= commitAge)
+}
+
+func (f *feeder) enough() bool {
+	return len(f.waiting) >= min(commitBatch, (f.crawl.Settings.ConcurrentRequests+1)/2)
 }
 
 // exchangeDue: a commit is due, or a worker is free, none is about to go, and asking may give something.
@@ -188,6 +193,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return err
 	}
 	f.waiting = nil
+	f.rest = time.Now().Add(time.Since(now))
 	if err := f.settle(outs, x.Stored); err != nil {
 		return err
 	}
@@ -265,6 +271,9 @@ func (f *feeder) wait(ctx context.Context, now time.Time) {
 	}
 	if len(f.waiting) > 0 {
 		earlier(f.oldest.Add(commitAge))
+		if f.enough() {
+			earlier(f.rest)
+		}
 	} else if f.free() > 0 {
 		earlier(f.nextLease)
 		if f.short {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,7 @@ const (
 type commit struct {
 	args     []any
 	parts    []part
+	counters map[string]int64 // of all parts
 	children int
 	bytes    int
 }
@@ -34,6 +36,7 @@ type part struct {
 	upto     int   // a chunk: children before this one need not be sent again
 	sent     []int // children, in the order of the arguments
 	filtered []int // children that the cache knows
+	counters map[string]int64
 	args     []any
 	bytes    int
 }
@@ -65,7 +68,9 @@ func (s *sending) restart() { clear(s.upto) }
 
 // next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
-	c.args = make([]any, 5, 64)
+	c.args = make([]any, 5, 1024)
+	c.counters = map[string]int64{}
+	defer func() { c.seal() }()
 	for i, o := range s.outcomes {
 		if s.acked[i] {
 			continue
@@ -77,6 +82,9 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 		}
 		c.parts = append(c.parts, p)
 		c.args = append(c.args, p.args...)
+		for name, by := range p.counters {
+			c.counters[name] += by
+		}
 		c.children += len(p.sent)
 		c.bytes += p.bytes
 		if !p.final {
@@ -84,6 +92,14 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 		}
 	}
 	return c, false
+}
+
+// seal ends the arguments with the counters of all parts.
+func (c *commit) seal() {
+	c.args = append(c.args, len(c.counters))
+	for name, by := range c.counters {
+		c.args = append(c.args, name, by)
+	}
 }
 
 // part filters and encodes what is left of an outcome: all of it, or a chunk of its children when that is too much for one script
@@ -189,22 +205,36 @@ func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLet
 		args = append(args, b)
 		p.bytes += len(b)
 	}
-	stats := make([]any, 0, 2*len(o.Stats)+6)
-	for name, by := range o.Stats {
-		if by != 0 {
-			stats = append(stats, name, by)
-		}
-	}
-	if n := len(p.filtered); n > 0 {
-		stats = append(stats, "dupefilter/filtered", n)
-	}
-	if n := len(letters); n > 0 {
-		stats = append(stats, "scheduler/enqueued", n, "scheduler/dead", n)
-	}
-	args = append(args, len(stats)/2)
-	args = append(args, stats...)
-	args = append(args, len(kids)/5)
+	args = append(args, p.count(o.Stats, len(letters)), len(kids)/5)
 	p.args = append(args, kids...)
+}
+
+// count fills in the part's counters and returns them as scripts/commit.lua reads them when the outcome is stale.
+func (p *part) count(stats map[string]int64, tooLarge int) string {
+	p.counters = make(map[string]int64, len(stats)+3)
+	for name, by := range stats {
+		p.counters[strings.Map(printable, name)] += by
+	}
+	p.counters["dupefilter/filtered"] += int64(len(p.filtered))
+	p.counters["scheduler/enqueued"] += int64(tooLarge)
+	p.counters["scheduler/dead"] += int64(tooLarge)
+	var text []byte
+	for name, by := range p.counters {
+		if by == 0 {
+			delete(p.counters, name)
+			continue
+		}
+		text = append(append(append(strconv.AppendInt(text, by, 10), ' '), name...), '\n')
+	}
+	return string(text)
+}
+
+// printable keeps control characters, which end a counter's name in the script, out of it.
+func printable(r rune) rune {
+	if isControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // indivisible is how many values must ride in one commit: all but the children that the duplicate filter makes safe to repeat.

@@ -8,7 +8,9 @@
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
 --         hold ms        keep off the slot for so long
---         ni item...  nd letter...  ns (counter by)...  nc (fingerprint slot score when json)...
+--         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
+--       and last nt (counter by)...: the counters of all outcomes added up
+--       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
 -- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered}
@@ -41,12 +43,8 @@ for o = 1, tonumber(ARGV[5]) do
   one.nd = count()
   one.d = at
   at = at + one.nd
-  one.ns = count()
-  one.s = at
-  at = at + 2 * one.ns
-  for k = one.s + 2, at, 2 do
-    if not tonumber(ARGV[k]) then error('commit: argument ' .. k .. ' is not a number') end
-  end
+  at = at + 1
+  one.counters = at
   one.nc = count()
   one.c = at
   at = at + 5 * one.nc
@@ -55,6 +53,11 @@ for o = 1, tonumber(ARGV[5]) do
   end
   outcomes[o] = one
   ids[o] = one.id
+end
+local by = {}
+for _ = 1, count() do
+  at = at + 2
+  by[ARGV[at - 1] or ''] = tonumber(ARGV[at] or '') or error('commit: argument ' .. at .. ' is not a number')
 end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
@@ -105,7 +108,7 @@ for i = 1, #ask, 1000 do
 end
 
 -- 3. work out what to write
-local put, letters, record, by, filtered = {}, {}, {}, {}, 0
+local put, letters, record, filtered = {}, {}, {}, 0
 local order, byslot, later, nkids, delays = {}, {}, {}, 0, false
 local names, ended, hold, over, added, done, given_up = {}, {}, {}, {}, {}, 0, 0
 local seq = tonumber(state[4] or 0)
@@ -138,7 +141,6 @@ end
 for _, one in ipairs(fresh) do
   for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
   for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
-  for k = one.s + 1, one.s + 2 * one.ns, 2 do by[ARGV[k]] = (by[ARGV[k]] or 0) + tonumber(ARGV[k + 1]) end
   for k = one.c + 1, one.c + 5 * one.nc, 5 do
     local f = ARGV[k]
     if #f == 40 and seen[f] then
@@ -163,6 +165,13 @@ for _, one in ipairs(fresh) do
     if one.given_up == 1 then given_up = given_up + 1 else done = done + 1 end
   end
 end
+for o, one in ipairs(outcomes) do
+  if flags[o] == '0' then
+    for n, name in string.gmatch(ARGV[one.counters], '(%-?%d+) ([^\n]*)\n') do
+      by[name] = (by[name] or 0) - tonumber(n)
+    end
+  end
+end
 local function bump(name, n)
   if n > 0 then by[name] = (by[name] or 0) + n end
 end
@@ -178,7 +187,9 @@ redis.call('ZCARD', leases)
 if #names == 0 then redis.call('ZCARD', slots) end
 local weighed = weigh(names, ended, hold)
 local fields, sums = {}, {}
-for f in pairs(by) do fields[#fields + 1] = f end
+for f, n in pairs(by) do
+  if n ~= 0 then fields[#fields + 1] = f end
+end
 for i = 1, #fields, 1000 do
   local j = math.min(i + 999, #fields)
   local was = redis.call('HMGET', stats, unpack(fields, i, j))
