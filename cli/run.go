@@ -89,7 +89,7 @@ func (p *program) job(c *cli.Context) (*job, error) {
 	return j, nil
 }
 
-// gcPercent lets the heap grow to five times what is alive, which is little: a tenth of a crawl's CPU for some 50 MB. GOGC
+// gcPercent lets the heap grow to five times what is alive: a tenth of the CPU for 20 MB on small pages, 200 MB on large ones. GOGC
 // overrules it.
 const gcPercent = 400
 
