@@ -41,6 +41,9 @@ func BenchmarkPage(b *testing.B) {
 		return o
 	}
 	x, err := f.Exchange(ctx, nil, 1, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for range 20 { // a stock of pages
 		var done []*Outcome
 		for _, l := range x.Leases {
