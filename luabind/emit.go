@@ -133,7 +133,7 @@ func (v *vm) processItem(L *lua.LState, process *lua.LFunction, t *lua.LTable, b
 	v.out.processing = false
 	if err != nil {
 		v.out.out.Requests = v.out.out.Requests[:requests]
-		v.itemError(L, before, err)
+		v.itemError(L, process, before, err)
 		return
 	}
 	result := L.Get(-1)
@@ -159,7 +159,7 @@ func describe(lv lua.LValue) string {
 }
 
 // itemError deals with an error that left process_item: a drop and a mistake end the item, all else ends the call.
-func (v *vm) itemError(L *lua.LState, before engine.Item, err error) {
+func (v *vm) itemError(L *lua.LState, process *lua.LFunction, before engine.Item, err error) {
 	raised, _ := err.(*lua.ApiError)
 	if raised != nil {
 		if ud, ok := raised.Object.(*lua.LUserData); ok {
@@ -170,7 +170,7 @@ func (v *vm) itemError(L *lua.LState, before engine.Item, err error) {
 		}
 	}
 	raised = v.rethrow(L, err)
-	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(raised)})
+	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(process, raised)})
 }
 
 func (v *vm) failItem(before engine.Item, process *lua.LFunction, message string) {
