@@ -56,6 +56,11 @@ func isRequestList(t *lua.LTable) bool {
 	return t.Metatable == requestList || asRequest(t.RawGetInt(1)) != nil
 }
 
+func isEmpty(t *lua.LTable) bool {
+	k, _ := t.Next(lua.LNil)
+	return k == lua.LNil
+}
+
 func (v *vm) emitList(L *lua.LState, t *lua.LTable) {
 	n := 0
 	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
@@ -94,7 +99,7 @@ func (v *vm) emitItem(L *lua.LState, t *lua.LTable) {
 	if v.out.processing {
 		L.RaiseError("emit: process_item cannot emit another item; it returns its own")
 	}
-	if k, _ := t.Next(lua.LNil); k == lua.LNil {
+	if isEmpty(t) {
 		L.RaiseError("emit: the table is empty; an item needs fields")
 	}
 	process, ok := v.spider.RawGetString("process_item").(*lua.LFunction)

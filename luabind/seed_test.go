@@ -99,7 +99,7 @@ func TestMakeRequestFromData(t *testing.T) {
   local u = function(n) return request { url = "http://x.test/" .. n, dont_filter = true } end
   if data == "one" then return u(1) end
   if data == "list" then return { u(1), u(2) } end
-  if data == "emit" then emit(u(3)) end
+  if data == "empty list" then return {} end if data == "emit" then emit(u(3)) end
   if data == "item" then emit { a = 1 } return u(4) end
   if data == "number" then return 5 end
   if data == "table" then return { a = 1 } end
@@ -109,7 +109,7 @@ func TestMakeRequestFromData(t *testing.T) {
 end`)
 	for seed, want := range map[string]string{
 		"one": " http://x.test/1 ", "list": " http://x.test/1 \n http://x.test/2 ", "emit": " http://x.test/3 ",
-		"item": "item {\"a\":1}\n http://x.test/4 ", "skip": "", "\xff": " http://x.test/raw ",
+		"item": "item {\"a\":1}\n http://x.test/4 ", "skip": "", "empty list": "", "\xff": " http://x.test/raw ",
 	} {
 		out, err := s.Seed(seed)
 		if err != nil || show(out) != want {
