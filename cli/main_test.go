@@ -122,7 +122,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitfor FILE REGEXP")
 	}
 	want := regexp.MustCompile("(?m)" + args[1])
-	if !poll(func() bool {
+	if !poll(10*time.Second, func() bool {
 		b, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && want.Match(b)
 	}) {

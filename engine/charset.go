@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
@@ -31,8 +32,9 @@ type charset struct {
 // memory when nothing had to change.
 //
 // A byte order mark decides. Else the declarations are tried in the order of WHATWG HTML (Content-Type, <meta>, then the XML
-// declaration), except that bytes which contradict one give way to the next, and that declared, valid UTF-8 beats all. Without
-// a declaration valid UTF-8 is UTF-8, and anything else is guessed from its bytes.
+// declaration), except that bytes which contradict one give way to the next, and that declared UTF-8 beats all where the bytes
+// are it. Without a declaration such bytes are UTF-8 too, and anything else is guessed from its bytes. A few broken characters
+// contradict nothing.
 func decodeBody(body []byte, contentType string) ([]byte, string) {
 	if text, name, ok := decodeBOM(body); ok {
 		return text, name
@@ -42,24 +44,40 @@ func decodeBody(body []byte, contentType string) ([]byte, string) {
 		return body, utf8Name
 	}
 	declared := declarations(body, contentType)
-	if valid && (len(declared) == 0 || declaresUTF8(declared)) && !hiddenWide(body) {
-		return body, utf8Name
+	if (len(declared) == 0 || declaresUTF8(declared)) && !hiddenWide(body) && (valid || nearlyUTF8(body)) {
+		return toValidUTF8(body), utf8Name
 	}
-	for _, cs := range declared {
-		if cs.enc == nil {
-			continue // not valid, or handled above
-		}
-		if text, clean := cs.decode(body); clean {
-			return text, cs.name
-		}
-	}
-	if len(declared) > 0 && !mostlyWrong(declared[0], body) {
-		text, _ := declared[0].decode(body)
-		return text, declared[0].name
+	if text, name, ok := decodeDeclared(declared, body); ok {
+		return text, name
 	}
 	cs := guessCharset(body)
 	text, _ := cs.decode(body)
 	return text, cs.name
+}
+
+// decodeDeclared decodes by the first declaration that the bytes do not contradict. A charset that gives every byte a meaning
+// is contradicted by none, so it does not come before one with a few broken characters.
+func decodeDeclared(declared []charset, body []byte) (text []byte, name string, ok bool) {
+	for _, cs := range declared {
+		if cs.enc == nil {
+			continue // it does not seem to be UTF-8
+		}
+		if _, single := cs.enc.(*charmap.Charmap); ok && single {
+			continue
+		}
+		decoded, clean := cs.decode(body)
+		if clean {
+			return decoded, cs.name, true
+		}
+		if !ok && nearlyClean(decoded) {
+			text, name, ok = decoded, cs.name, true
+		}
+	}
+	if !ok && len(declared) > 0 && !mostlyWrong(declared[0], body) {
+		text, _ = declared[0].decode(body)
+		return text, declared[0].name, true
+	}
+	return text, name, ok
 }
 
 // decodeBOM decodes a body that starts with a byte order mark, which is dropped.
@@ -137,7 +155,25 @@ func mostlyWrong(cs charset, body []byte) bool {
 	if cs.enc != nil {
 		return false
 	}
-	good, bad := 0, 0
+	good, bad := countUTF8(body)
+	return bad > good
+}
+
+// nearlyUTF8 reports whether bytes are UTF-8 but for a few: no other text beyond ASCII looks like that by chance.
+func nearlyUTF8(body []byte) bool {
+	good, bad := countUTF8(body)
+	return good > 4*bad
+}
+
+// nearlyClean reports whether decoded text has a few broken characters only.
+func nearlyClean(text []byte) bool {
+	broken := bytes.Count(text, []byte("\uFFFD"))
+	good, _ := countUTF8(text)
+	return good-broken > 10*broken
+}
+
+// countUTF8 counts the characters beyond ASCII and the bytes that belong to none.
+func countUTF8(body []byte) (good, bad int) {
 	for len(body) > 0 {
 		if body[0] < utf8.RuneSelf {
 			body = body[1:]
@@ -151,7 +187,7 @@ func mostlyWrong(cs charset, body []byte) bool {
 		}
 		body = body[n:]
 	}
-	return bad > good
+	return good, bad
 }
 
 // declarations lists the known charsets that a page names for itself, the strongest first.

@@ -138,6 +138,24 @@ func TestBrokenUTF8(t *testing.T) {
 	checkDecoded(t, "one broken byte", []byte(body), "text/html; charset=utf-8", "utf-8", "café naïve \uFFFD déjà")
 }
 
+// TestOneBrokenCharacter: a character that was cut in two makes no other charset of the page.
+func TestOneBrokenCharacter(t *testing.T) {
+	t.Parallel()
+	gbk, win := scripts["gbk"], scripts["windows-1252"]
+	for _, tt := range []struct {
+		what, header, page, in, cut, text string
+	}{
+		{"undeclared utf-8", "text/html", "<p>" + gbk, "utf-8", "\xe5\x8c", gbk},
+		{"undeclared JSON", "application/json", `{"a":"` + win, "utf-8", "\xc3", win},
+		{"header utf-8, wrong meta", "text/html; charset=utf-8", "<meta charset=iso-8859-1><p>" + win, "utf-8", "\xc3", win},
+		{"meta utf-8, wrong header", "text/html; charset=gbk", "<meta charset=utf-8><p>" + gbk, "utf-8", "\xe5\x8c", gbk},
+		{"header gbk, wrong meta", "text/html; charset=gbk", "<meta charset=iso-8859-1><p>" + gbk, "gbk", "\xb1", gbk},
+		{"meta gbk, wrong header", "text/html; charset=utf-8", "<meta charset=gbk><p>" + gbk, "gbk", "\xb1", gbk},
+	} {
+		checkDecoded(t, tt.what, append(encode(t, tt.in, tt.page), tt.cut+"</p>"...), tt.header, tt.in, tt.text)
+	}
+}
+
 func TestUTF8IsNotCopied(t *testing.T) {
 	body := []byte("<meta charset=utf-8><p>é")
 	for _, contentType := range []string{"text/html; charset=utf-8", "text/html", ""} {

@@ -88,7 +88,7 @@ func (d *document) baseHref() (string, bool) {
 	return "", false
 }
 
-// attrOf finds an attribute without a namespace.
+// attrOf finds an attribute, in any namespace: the xlink:href of an svg's link is its href.
 func attrOf(n *html.Node, key string) (string, bool) {
 	if i := attrIndex(n, key); i >= 0 {
 		return n.Attr[i].Val, true

@@ -25,7 +25,7 @@ func (r *Response) Links(f LinkFilter) ([]string, error) {
 	if base == nil {
 		return nil, r.baseErr
 	}
-	c := linkCollector{LinkFilter: f, base: base, urls: make([]string, 0, 64)}
+	c := linkCollector{LinkFilter: f, page: r, base: base, urls: make([]string, 0, 64)}
 	c.here = c.pageOrigin(r.URL)
 	if !f.All {
 		c.seen = seenPool.Get().(map[string]struct{})
@@ -56,6 +56,7 @@ var seenPool = sync.Pool{New: func() any { return make(map[string]struct{}, 256)
 // linkCollector takes the links of one page.
 type linkCollector struct {
 	LinkFilter
+	page *Response
 	base *weburl.Base
 	here origin
 	urls []string
@@ -85,7 +86,7 @@ func (c *linkCollector) href(href string) {
 	if otherScheme(href) || c.isSeen(href) {
 		return
 	}
-	u, err := c.base.Resolve(href)
+	u, err := c.base.Resolve(c.page.spellQuery(href))
 	if err != nil || !weburl.IsHTTP(u) {
 		return
 	}

@@ -27,6 +27,7 @@ func CompilePattern(expr string) (*Pattern, error) {
 	if p, ok := compiledPatterns.Get(expr); ok {
 		return p, nil
 	}
+	expr = strings.Clone(expr) // which may be a piece of a page
 	re, err := regexp.Compile(expr)
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w (Go regular expressions: https://pkg.go.dev/regexp/syntax)", expr, err)
@@ -35,7 +36,7 @@ func CompilePattern(expr string) (*Pattern, error) {
 	if p == nil {
 		p = &Pattern{re: re}
 	}
-	compiledPatterns.Add(strings.Clone(expr), p)
+	compiledPatterns.Add(expr, p)
 	return p, nil
 }
 

@@ -100,7 +100,7 @@ func (r *Response) Join(ref string) (string, error) {
 	if base == nil {
 		return "", r.baseErr
 	}
-	u, err := base.Resolve(ref)
+	u, err := base.Resolve(r.spellQuery(ref))
 	if err != nil {
 		return "", fmt.Errorf("link %q on %s: %w", ref, r.URL, err)
 	}

@@ -171,13 +171,6 @@ func (m match) text() string {
 	return textOf(m.node)
 }
 
-// outerHTML is an element as HTML. What html.Render refuses, it has written up to there.
-func outerHTML(n *html.Node) string {
-	var b strings.Builder
-	_ = html.Render(&b, n)
-	return b.String()
-}
-
 // findAttr is the place of an attribute, or -1. HTML attributes are in lower case, a few of SVG are not.
 func findAttr(n *html.Node, name string) int {
 	if i := attrIndex(n, name); i >= 0 {

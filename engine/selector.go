@@ -53,11 +53,12 @@ func CompileSelector(s string) (*Selector, error) {
 	if sel, ok := compiledSelectors.Get(s); ok {
 		return sel, nil
 	}
+	s = strings.Clone(s) // which may be a piece of a page
 	sel, err := compileSelector(s)
 	if err != nil {
 		return nil, fmt.Errorf("css selector %q: %w", s, err)
 	}
-	compiledSelectors.Add(strings.Clone(s), sel)
+	compiledSelectors.Add(s, sel)
 	return sel, nil
 }
 

@@ -56,6 +56,11 @@ func isRequestList(t *lua.LTable) bool {
 	return t.Metatable == requestList || asRequest(t.RawGetInt(1)) != nil
 }
 
+func isEmpty(t *lua.LTable) bool {
+	k, _ := t.Next(lua.LNil)
+	return k == lua.LNil
+}
+
 func (v *vm) emitList(L *lua.LState, t *lua.LTable) {
 	n := 0
 	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
@@ -94,7 +99,7 @@ func (v *vm) emitItem(L *lua.LState, t *lua.LTable) {
 	if v.out.processing {
 		L.RaiseError("emit: process_item cannot emit another item; it returns its own")
 	}
-	if k, _ := t.Next(lua.LNil); k == lua.LNil {
+	if isEmpty(t) {
 		L.RaiseError("emit: the table is empty; an item needs fields")
 	}
 	process, ok := v.spider.RawGetString("process_item").(*lua.LFunction)
@@ -133,7 +138,7 @@ func (v *vm) processItem(L *lua.LState, process *lua.LFunction, t *lua.LTable, b
 	v.out.processing = false
 	if err != nil {
 		v.out.out.Requests = v.out.out.Requests[:requests]
-		v.itemError(L, before, err)
+		v.itemError(L, process, before, err)
 		return
 	}
 	result := L.Get(-1)
@@ -159,7 +164,7 @@ func describe(lv lua.LValue) string {
 }
 
 // itemError deals with an error that left process_item: a drop and a mistake end the item, all else ends the call.
-func (v *vm) itemError(L *lua.LState, before engine.Item, err error) {
+func (v *vm) itemError(L *lua.LState, process *lua.LFunction, before engine.Item, err error) {
 	raised, _ := err.(*lua.ApiError)
 	if raised != nil {
 		if ud, ok := raised.Object.(*lua.LUserData); ok {
@@ -170,7 +175,7 @@ func (v *vm) itemError(L *lua.LState, before engine.Item, err error) {
 		}
 	}
 	raised = v.rethrow(L, err)
-	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(raised)})
+	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(process, raised)})
 }
 
 func (v *vm) failItem(before engine.Item, process *lua.LFunction, message string) {

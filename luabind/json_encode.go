@@ -15,12 +15,9 @@ import (
 // maxJSONSize bounds one encoded value, since a few tables that hold each other many times over can stand for any amount of text.
 const maxJSONSize = 16 << 20
 
-// encodeJSON writes a Lua value as JSON: keys sorted, & < > not escaped, whole numbers without a fraction. A cycle, a function,
+// appendJSON writes a Lua value as JSON: keys sorted, & < > not escaped, whole numbers without a fraction. A cycle, a function,
 // a userdata, NaN, an infinity, bytes that are not UTF-8 and a table with mixed keys are errors that name the path to them
-// ("item.price is NaN").
-func (v *vm) encodeJSON(lv lua.LValue) ([]byte, error) { return appendJSON(nil, "item", lv) }
-
-// appendJSON is encodeJSON with the name that errors give the value ("item", "meta").
+// from root, what the value is called ("item.price is NaN").
 func appendJSON(dst []byte, root string, lv lua.LValue) ([]byte, error) {
 	e := jsonEncoders.Get().(*jsonEncoder)
 	defer e.release()

@@ -102,7 +102,7 @@ func TestJSONEncodeErrorsNameThePath(t *testing.T) {
 			}
 			continue
 		}
-		b, err := v.encodeJSON(v.L.Get(-1))
+		b, err := appendJSON(nil, "item", v.L.Get(-1))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %.60q, %v; want an error with %q", c.value, b, err, c.want)
 		}
@@ -122,7 +122,7 @@ func TestJSONEncodeTwiceTheSameTableIsNoCycle(t *testing.T) {
 func TestJSONEncodeForeignUserdata(t *testing.T) {
 	t.Parallel()
 	v := moduleVM(t)
-	if _, err := v.encodeJSON(v.L.NewUserData()); err == nil || !strings.Contains(err.Error(), "item is a userdata") {
+	if _, err := appendJSON(nil, "item", v.L.NewUserData()); err == nil || !strings.Contains(err.Error(), "item is a userdata") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func FuzzJSONRoundTrip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		once, err := v.encodeJSON(lv)
+		once, err := appendJSON(nil, "item", lv)
 		if err != nil {
 			t.Fatalf("decoded but not encoded: %v", err)
 		}
@@ -217,7 +217,7 @@ func FuzzJSONRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", once, err)
 		}
-		if twice, _ := v.encodeJSON(again); string(twice) != string(once) {
+		if twice, _ := appendJSON(nil, "item", again); string(twice) != string(once) {
 			t.Fatalf("%s became %s", once, twice)
 		}
 	})
@@ -231,7 +231,7 @@ func BenchmarkJSONEncodeItem(b *testing.B) {
 	item := v.L.Get(-1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := v.encodeJSON(item); err != nil {
+		if _, err := appendJSON(nil, "item", item); err != nil {
 			b.Fatal(err)
 		}
 	}

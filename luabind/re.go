@@ -41,6 +41,7 @@ func checkPattern(L *lua.LState) (string, *pattern) {
 	s, source := L.CheckString(1), L.CheckString(2)
 	p, ok := patterns.Get(source)
 	if !ok {
+		source = strings.Clone(source) // which may be a piece of a page
 		var err error
 		if p, err = compilePattern(source); err != nil {
 			L.ArgError(2, err.Error())

@@ -211,7 +211,7 @@ func (v *vm) rawObject(name string, t *lua.LTable, old []byte) ([]byte, error) {
 	if t == nil {
 		return old, nil
 	}
-	if k, _ := t.Next(lua.LNil); k == lua.LNil {
+	if isEmpty(t) {
 		return nil, nil
 	}
 	b, err := appendJSON(nil, name, t)

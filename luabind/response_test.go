@@ -26,7 +26,7 @@ func runPage(t testing.TB, r *engine.Response, script string) (string, error) {
 	if err := v.L.PCall(1, 1, nil); err != nil {
 		return "", err
 	}
-	b, err := v.encodeJSON(v.L.Get(-1))
+	b, err := appendJSON(nil, "item", v.L.Get(-1))
 	if err != nil {
 		t.Fatal(err)
 	}

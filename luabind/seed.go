@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,15 +23,15 @@ import (
 
 // seedFields are the keys of a seed that is a JSON object; any other goes to meta.
 type seedFields struct {
-	URL        string            `json:"url"`
-	Method     string            `json:"method"`
-	Headers    map[string]string `json:"headers"`
-	Body       string            `json:"body"`
-	Meta       map[string]any    `json:"meta"`
-	Priority   int32             `json:"priority"`
-	Callback   string            `json:"callback"`
-	CbKwargs   json.RawMessage   `json:"cb_kwargs"`
-	DontFilter *bool             `json:"dont_filter"`
+	URL        string                     `json:"url"`
+	Method     string                     `json:"method"`
+	Headers    map[string]string          `json:"headers"`
+	Body       string                     `json:"body"`
+	Meta       map[string]json.RawMessage `json:"meta"`
+	Priority   int32                      `json:"priority"`
+	Callback   string                     `json:"callback"`
+	CbKwargs   json.RawMessage            `json:"cb_kwargs"`
+	DontFilter *bool                      `json:"dont_filter"`
 }
 
 var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter"}
@@ -40,9 +41,14 @@ func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
 	seed = bytes.TrimSpace(seed)
 	var r *scheduler.Request
 	var err error
-	if bytes.HasPrefix(seed, []byte("{")) {
+	switch {
+	case len(seed) == 0:
+		err = errors.New("it is empty; push a URL or a JSON object with url")
+	case !utf8.Valid(seed):
+		err = errors.New("it is not UTF-8; a spider reads other bytes in make_request_from_data")
+	case seed[0] == '{':
 		r, err = g.seedObject(seed)
-	} else {
+	default:
 		r, err = seedURL(seed)
 	}
 	if err != nil {
@@ -56,12 +62,6 @@ func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
 }
 
 func seedURL(seed []byte) (*scheduler.Request, error) {
-	switch {
-	case len(seed) == 0:
-		return nil, errors.New("it is empty; push a URL or a JSON object with url")
-	case !utf8.Valid(seed):
-		return nil, errors.New("it is not UTF-8; a spider reads other bytes in make_request_from_data")
-	}
 	u, err := absoluteURL(string(seed))
 	if err != nil {
 		return nil, fmt.Errorf("%.200q is not an absolute http or https URL, nor a JSON object", seed)
@@ -70,8 +70,8 @@ func seedURL(seed []byte) (*scheduler.Request, error) {
 }
 
 func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
-	var f seedFields
-	if err := json.Unmarshal(seed, &f); err != nil {
+	f, others, err := splitSeed(seed)
+	if err != nil {
 		return nil, seedJSONError(err)
 	}
 	u, err := absoluteURL(f.URL)
@@ -91,8 +91,29 @@ func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
 	if r.CbKwargs, err = seedKwargs(f.CbKwargs); err != nil {
 		return nil, err
 	}
-	r.Meta, err = g.seedMeta(seed)
+	g.warnOthers(others)
+	r.Meta, err = seedMeta(f.Meta, others)
 	return r, err
+}
+
+// splitSeed reads a seed's fields, and the keys that are none of them. encoding/json takes "URL" for "url" as well, so the fields
+// are taken out by their exact names first.
+func splitSeed(seed []byte) (f seedFields, others map[string]json.RawMessage, err error) {
+	if err := json.Unmarshal(seed, &others); err != nil {
+		return f, nil, err
+	}
+	known := map[string]json.RawMessage{}
+	for _, key := range seedKeys {
+		if raw, ok := others[key]; ok {
+			known[key] = raw
+			delete(others, key)
+		}
+	}
+	exact, err := marshal(known)
+	if err == nil {
+		err = json.Unmarshal(exact, &f)
+	}
+	return f, others, err
 }
 
 func seedJSONError(err error) error {
@@ -128,40 +149,24 @@ func seedKwargs(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 // seedMeta is the seed's meta with its unknown keys, numbers as they are written.
-func (g *generation) seedMeta(seed []byte) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(seed, &fields); err != nil {
-		return nil, err
-	}
-	meta := map[string]json.RawMessage{}
-	if raw, ok := fields["meta"]; ok {
-		if err := json.Unmarshal(raw, &meta); err != nil {
-			return nil, err
-		}
-	}
-	var others []string
-	for k, value := range fields {
-		if !slices.Contains(seedKeys, k) {
-			meta[k] = value
-			others = append(others, k)
-		}
-	}
-	g.warnOthers(others)
-	if len(meta) == 0 {
+func seedMeta(meta, others map[string]json.RawMessage) (json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	maps.Copy(all, meta)
+	maps.Copy(all, others)
+	if len(all) == 0 {
 		return nil, nil
 	}
-	return marshal(meta)
+	return marshal(all)
 }
 
 // warnOthers says once that a seed has keys that nothing reads.
-func (g *generation) warnOthers(keys []string) {
-	if len(keys) == 0 || g.options.Logger == nil {
+func (g *generation) warnOthers(others map[string]json.RawMessage) {
+	if len(others) == 0 || g.options.Logger == nil {
 		return
 	}
 	g.warnSeed.Do(func() {
-		slices.Sort(keys)
 		g.options.Logger.Warn("a seed has keys that requests do not have; they go to response.request.meta",
-			slog.Any("keys", keys), slog.Any("known", seedKeys))
+			slog.Any("keys", slices.Sorted(maps.Keys(others))), slog.Any("known", seedKeys))
 	})
 }
 

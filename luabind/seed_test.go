@@ -21,6 +21,9 @@ func TestDefaultSeeds(t *testing.T) {
 		" https://X.test \n":                       `GET https://x.test/  0 true map[] "" meta= kwargs=`,
 		`{"url":"http://x.test/"}`:                 `GET http://x.test/  0 true map[] "" meta= kwargs=`,
 		`{"url":"http://x.test/","n":1e3,"m":"&"}`: `GET http://x.test/  0 true map[] "" meta={"m":"&","n":1e3} kwargs=`,
+		`{"url":"http://x.test/","meta":null}`:     `GET http://x.test/  0 true map[] "" meta= kwargs=`,
+		// A key is known by its exact name only.
+		`{"url":"http://x.test/","URL":"http://y.test/","Body":"b","meta":null}`: `GET http://x.test/  0 true map[] "" meta={"Body":"b","URL":"http://y.test/"} kwargs=`,
 		`{"url":"http://x.test/","method":"post","body":"a=b","headers":{"x-a":"1"},"priority":-5,"callback":"other","dont_filter":false,"meta":{"id":9007199254740993},"cb_kwargs":{"p":1}}`: `POST http://x.test/ other -5 false map[X-A:[1]] "a=b" meta={"id":9007199254740993} kwargs={"p":1}`,
 	} {
 		out, err := s.Seed(seed)
@@ -49,10 +52,11 @@ func TestBadSeeds(t *testing.T) {
 		"example":       `seed: "example" is not an absolute http or https URL, nor a JSON object`,
 		"ftp://x.test/": "is not an absolute http or https URL",
 		"\xff\xfe":      "seed: it is not UTF-8",
-		`{"url":5}`:     "seed: url is a JSON number, not what belongs there",
-		`{"url":"/x"}`:  `seed: url "/x" is not an absolute`,
-		`{"a":1}`:       `seed: url "" is not an absolute`,
-		`{"url"`:        "seed: it is not valid JSON",
+		"{\"url\":\"http://x.test/\",\"meta\":{\"a\":\"\xff\"}}": "seed: it is not UTF-8",
+		`{"url":5}`:    "seed: url is a JSON number, not what belongs there",
+		`{"url":"/x"}`: `seed: url "/x" is not an absolute`,
+		`{"a":1}`:      `seed: url "" is not an absolute`,
+		`{"url"`:       "seed: it is not valid JSON",
 		`{"url":"http://x.test/","priority":"high"}`:       "seed: priority is a JSON string",
 		`{"url":"http://x.test/","priority":1.5}`:          "seed: priority is a JSON number 1.5",
 		`{"url":"http://x.test/","meta":[1]}`:              "seed: meta is a JSON array",
@@ -95,7 +99,7 @@ func TestMakeRequestFromData(t *testing.T) {
   local u = function(n) return request { url = "http://x.test/" .. n, dont_filter = true } end
   if data == "one" then return u(1) end
   if data == "list" then return { u(1), u(2) } end
-  if data == "emit" then emit(u(3)) end
+  if data == "empty list" then return {} end if data == "emit" then emit(u(3)) end
   if data == "item" then emit { a = 1 } return u(4) end
   if data == "number" then return 5 end
   if data == "table" then return { a = 1 } end
@@ -105,7 +109,7 @@ func TestMakeRequestFromData(t *testing.T) {
 end`)
 	for seed, want := range map[string]string{
 		"one": " http://x.test/1 ", "list": " http://x.test/1 \n http://x.test/2 ", "emit": " http://x.test/3 ",
-		"item": "item {\"a\":1}\n http://x.test/4 ", "skip": "", "\xff": " http://x.test/raw ",
+		"item": "item {\"a\":1}\n http://x.test/4 ", "skip": "", "empty list": "", "\xff": " http://x.test/raw ",
 	} {
 		out, err := s.Seed(seed)
 		if err != nil || show(out) != want {

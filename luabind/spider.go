@@ -88,7 +88,7 @@ func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output,
 func (v *vm) takeReturned(ctx context.Context, result lua.LValue) error {
 	t, isTable := result.(*lua.LTable)
 	switch {
-	case result == lua.LNil, isTable && t.Metatable == requestList && t.Len() == 0:
+	case result == lua.LNil, isTable && isEmpty(t): // a list that was filled in a loop may be empty
 		return nil
 	case asRequest(result) == nil && !(isTable && isRequestList(t)):
 		return v.mistake("make_request_from_data", "make_request_from_data returned %s; return a request, a list of requests, or nothing to skip the seed", describe(result))

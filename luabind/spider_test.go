@@ -136,19 +136,36 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TestTraceback: frames are those of the script, and the outermost one is called what the spider calls it.
 func TestTraceback(t *testing.T) {
 	t.Parallel()
-	_, err := spider(t, "local function inner(x) return x.y end\nlocal function outer() local v = inner(nil) return v end\nouter()").Parse("http://site.test/", "")
-	var e *engine.ScriptError
-	if !errors.As(err, &e) {
-		t.Fatal(err)
-	}
-	lines := strings.Split(e.Traceback, "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "spiders/spider.lua:3:") || !strings.HasPrefix(lines[1], "spiders/spider.lua:4:") || !strings.HasPrefix(lines[2], "spiders/spider.lua:5:") {
-		t.Errorf("traceback\n%s", e.Traceback)
-	}
-	if strings.Contains(e.Traceback, "[G]") {
-		t.Errorf("Go frames in\n%s", e.Traceback)
+	const more = `
+function spider.process_item(item)
+  local n = #item.missing
+  return item
+end
+function spider.make_request_from_data(data) error(data) end`
+	for name, c := range map[string]struct{ parse, want string }{
+		"callback": {
+			"local function inner(x) return x.y end\nlocal function outer() local v = inner(nil) return v end\nouter()",
+			"spiders/spider.lua:3: in function 'inner'\nspiders/spider.lua:4: in function 'outer'\nspiders/spider.lua:5: in function 'parse'",
+		},
+		"tail call":    {"local function inner(x) return x.y end\nreturn inner(nil)", "spiders/spider.lua:3: in a function that function 'parse' ended with"},
+		"process_item": {"emit { a = 1 }", "spiders/spider.lua:8: in function 'process_item'"},
+		"seed":         {"", "spiders/spider.lua:11: in function 'make_request_from_data'"},
+	} {
+		s := spider(t, c.parse, more)
+		out, err := s.Parse("http://site.test/", "")
+		if c.parse == "" {
+			_, err = s.Seed("x")
+		}
+		var e *engine.ScriptError
+		if !errors.As(err, &e) {
+			e = out.Failed[0].Err
+		}
+		if e.Traceback != c.want {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", name, e.Traceback, c.want)
+		}
 	}
 }
 

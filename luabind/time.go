@@ -101,6 +101,8 @@ func inZone(t time.Time, s string) (time.Time, error) {
 	name, offset := t.Zone()
 	hours, known := zoneHours[name]
 	switch {
+	case strings.HasPrefix(name, "GMT") && len(name) > len("GMT"): // GMT+8: Go notes the offset, and reads the time as UTC all the same
+		return t.Add(-time.Duration(offset) * time.Second), nil
 	case offset != 0:
 		return t, nil
 	case !known:
