@@ -145,6 +145,7 @@ func (f *feeder) collect() {
 func (f *feeder) take(r result) {
 	f.running--
 	if r.outcome == nil {
+		f.crawl.inflight.remove(r.lease.ID)
 		f.unstarted = append(f.unstarted, r.lease.ID)
 		return
 	}

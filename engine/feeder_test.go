@@ -1,0 +1,38 @@
+package engine_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"luacrawl/engine"
+)
+
+// later blocks until d is over or ctx ends.
+func later(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
+}
+
+func itemSpider() *goSpider {
+	return &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": bodyItem}}
+}
+
+func TestLostLeaseIsNoLongerInFlight(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	base := serve(t, map[string]http.HandlerFunc{"/a": func(_ http.ResponseWriter, req *http.Request) {
+		if err := r.frontier.Flush(context.WithoutCancel(req.Context())); err != nil {
+			t.Error(err)
+		}
+		<-req.Context().Done() // the heartbeat finds that the lease is gone
+	}})
+	r = newRig(t, itemSpider(), func(s *engine.Settings) { s.Lease = 500 * time.Millisecond }, base+"/a")
+	r.run(t)
+	if n := r.crawl.Progress().InFlight; n != 0 {
+		t.Errorf("%d in flight when nothing is left", n)
+	}
+}
+
