@@ -144,6 +144,7 @@ func (f *feeder) collect() {
 
 func (f *feeder) take(r result) {
 	f.running--
+	f.finish.lastWork = time.Now()
 	if r.outcome == nil {
 		f.crawl.inflight.remove(r.lease.ID)
 		f.unstarted = append(f.unstarted, r.lease.ID)

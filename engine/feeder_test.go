@@ -36,3 +36,13 @@ func TestLostLeaseIsNoLongerInFlight(t *testing.T) {
 	}
 }
 
+func TestMaxIdleTimeBeginsWhenTheWorkEnds(t *testing.T) {
+	t.Parallel()
+	const page, idle = 600 * time.Millisecond, 400 * time.Millisecond
+	base := serve(t, map[string]http.HandlerFunc{"/slow": func(_ http.ResponseWriter, req *http.Request) { later(req.Context(), page) }})
+	r := newRig(t, itemSpider(), func(s *engine.Settings) { s.MaxIdleTime = idle }, base+"/slow")
+	if sum := r.run(t); sum.Reason != engine.ReasonMaxIdleTime || sum.Duration < page+idle {
+		t.Errorf("%s after %s", sum.Reason, sum.Duration)
+	}
+}
+
