@@ -2,11 +2,14 @@ package engine_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // later blocks until d is over or ctx ends.
@@ -46,3 +49,22 @@ func TestMaxIdleTimeBeginsWhenTheWorkEnds(t *testing.T) {
 	}
 }
 
+func TestRedirectToAnotherHostDropsTheHostHeader(t *testing.T) {
+	t.Parallel()
+	echo := func(w http.ResponseWriter, req *http.Request) { _, _ = io.WriteString(w, req.Host) }
+	other := serve(t, map[string]http.HandlerFunc{"/host": echo})
+	base := serve(t, map[string]http.HandlerFunc{
+		"/away": func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, other+"/host", http.StatusFound) },
+	})
+	spider := itemSpider()
+	spider.seed = func(seed string) (*engine.Output, error) {
+		out := follow(&scheduler.Request{URL: seed})
+		out.Requests[0].Headers = http.Header{"Host": {"virtual.example"}}
+		return out, nil
+	}
+	r := newRig(t, spider, nil, base+"/away")
+	r.run(t)
+	if len(r.items) != 1 || !strings.Contains(r.items[0], strings.TrimPrefix(other, "http://")) {
+		t.Errorf("items %v", r.items)
+	}
+}
