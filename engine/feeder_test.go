@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -46,6 +47,60 @@ func TestMaxIdleTimeBeginsWhenTheWorkEnds(t *testing.T) {
 	r := newRig(t, itemSpider(), func(s *engine.Settings) { s.MaxIdleTime = idle }, base+"/slow")
 	if sum := r.run(t); sum.Reason != engine.ReasonMaxIdleTime || sum.Duration < page+idle {
 		t.Errorf("%s after %s", sum.Reason, sum.Duration)
+	}
+}
+
+// A file that cannot be written ends the crawl, also while it is stopping; what was not stored is handed back, so that
+// it does not die of runs that fail.
+func TestItemsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no space left")
+	for _, stopping := range []bool{false, true} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		base := serve(t, map[string]http.HandlerFunc{
+			"/slow": func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() },
+			"/a": func(w http.ResponseWriter, _ *http.Request) {
+				if stopping {
+					cancel()
+				}
+				_, _ = io.WriteString(w, "page")
+			},
+		})
+		r := newRig(t, itemSpider(), nil, base+"/a", base+"/slow")
+		r.crawl.OnItems = func([]engine.Item) error { return full }
+		sum, err := r.crawl.Run(ctx)
+		if !errors.Is(err, full) || sum.Reason != engine.ReasonFailed {
+			t.Errorf("stopping %v: ended %s with %v", stopping, sum.Reason, err)
+		}
+		if st := r.status(t); st.InFlight != 0 || st.Pending != 1 {
+			t.Errorf("stopping %v: %d leases left, %d pending", stopping, st.InFlight, st.Pending)
+		}
+	}
+}
+
+func TestKillDuringTheLastWords(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var r *rig
+	base := serve(t, map[string]http.HandlerFunc{"/a": func(_ http.ResponseWriter, req *http.Request) {
+		_ = r.server.Close()
+		cancel()
+		<-req.Context().Done()
+	}})
+	r = newRig(t, itemSpider(), func(s *engine.Settings) { s.Grace = 0 }, base+"/a")
+	killed := make(chan time.Time, 1)
+	go func() {
+		for r.crawl.Progress().Down.IsZero() && t.Context().Err() == nil {
+			later(t.Context(), 5*time.Millisecond)
+		}
+		killed <- time.Now()
+		r.crawl.Kill()
+	}()
+	sum, _ := r.crawl.Run(ctx)
+	if took := time.Since(<-killed); sum.Reason != engine.ReasonKilled || took > time.Second {
+		t.Errorf("%s, %s after the kill", sum.Reason, took)
 	}
 }
 
