@@ -134,7 +134,7 @@ func (g *generation) seedMeta(seed []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	meta := map[string]json.RawMessage{}
-	if raw, ok := fields["meta"]; ok {
+	if raw, ok := fields["meta"]; ok && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &meta); err != nil {
 			return nil, err
 		}

@@ -17,10 +17,11 @@ func TestDefaultSeeds(t *testing.T) {
 	t.Parallel()
 	s := spider(t, "")
 	for seed, want := range map[string]string{
-		"http://x.test/a":                          `GET http://x.test/a  0 true map[] "" meta= kwargs=`,
-		" https://X.test \n":                       `GET https://x.test/  0 true map[] "" meta= kwargs=`,
-		`{"url":"http://x.test/"}`:                 `GET http://x.test/  0 true map[] "" meta= kwargs=`,
-		`{"url":"http://x.test/","n":1e3,"m":"&"}`: `GET http://x.test/  0 true map[] "" meta={"m":"&","n":1e3} kwargs=`,
+		"http://x.test/a":                            `GET http://x.test/a  0 true map[] "" meta= kwargs=`,
+		" https://X.test \n":                         `GET https://x.test/  0 true map[] "" meta= kwargs=`,
+		`{"url":"http://x.test/"}`:                   `GET http://x.test/  0 true map[] "" meta= kwargs=`,
+		`{"url":"http://x.test/","meta":null,"n":1}`: `GET http://x.test/  0 true map[] "" meta={"n":1} kwargs=`,
+		`{"url":"http://x.test/","n":1e3,"m":"&"}`:   `GET http://x.test/  0 true map[] "" meta={"m":"&","n":1e3} kwargs=`,
 		`{"url":"http://x.test/","method":"post","body":"a=b","headers":{"x-a":"1"},"priority":-5,"callback":"other","dont_filter":false,"meta":{"id":9007199254740993},"cb_kwargs":{"p":1}}`: `POST http://x.test/ other -5 false map[X-A:[1]] "a=b" meta={"id":9007199254740993} kwargs={"p":1}`,
 	} {
 		out, err := s.Seed(seed)
