@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -184,7 +185,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	outs := f.waiting
 	x, err := c.Frontier.Exchange(ctx, outs, want, seeds)
 	if err != nil {
-		return err
+		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
 	f.start(ctx, x)
@@ -194,6 +195,20 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		f.plan(time.Now(), x, want, seeds)
 	}
 	return f.settle(outs, x.Stored)
+}
+
+// keep is for an exchange that failed half way: what was stored is settled, the rest waits on.
+func (f *feeder) keep(outs []*scheduler.Outcome, stored []bool) error {
+	taken := make([]*scheduler.Outcome, 0, len(outs))
+	f.waiting = nil
+	for i, o := range outs {
+		if stored[i] {
+			taken = append(taken, o)
+		} else {
+			f.waiting = append(f.waiting, o)
+		}
+	}
+	return f.settle(taken, slices.Repeat([]bool{true}, len(taken)))
 }
 
 // start hands leases to workers.

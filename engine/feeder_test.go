@@ -123,3 +123,29 @@ func TestRedirectToAnotherHostDropsTheHostHeader(t *testing.T) {
 		t.Errorf("items %v", r.items)
 	}
 }
+
+// When Redis fails between two commits, what the first has stored is passed on: nobody would see it again.
+func TestItemsStoredBeforeAFailureArePassedOn(t *testing.T) {
+	t.Parallel()
+	base := serve(t, nil)
+	var r *rig
+	first := make(chan struct{})
+	big := strings.Repeat("x", 700_000) // two of them do not fit in one commit
+	spider := &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": func(res *engine.Response) (*engine.Output, error) {
+		out := item(`{"big":%q}`, big)
+		if strings.HasSuffix(res.URL, "/a") {
+			close(first)
+			return out, nil
+		}
+		<-first
+		out.Requests = follow(&scheduler.Request{URL: base + "/later", NotBefore: time.Now().Add(time.Hour)}).Requests
+		_, err := r.client.PushSeeds(t.Context(), "t", scheduler.Keys{StartURLs: "t:delayed"}, [][]byte{[]byte("a list where a zset belongs")})
+		return out, err
+	}}}
+	r = newRig(t, spider, nil, base+"/a", base+"/b")
+	_, err := r.crawl.Run(t.Context())
+	stored, asked := r.client.Items(t.Context(), "t", scheduler.Keys{}, 0, -1)
+	if !errors.Is(err, scheduler.ErrWrongType) || asked != nil || len(stored) != 1 || len(r.items) != 1 {
+		t.Errorf("%v, %v: %d items stored, %d passed on", err, asked, len(stored), len(r.items))
+	}
+}
