@@ -131,6 +131,9 @@ type Summary struct {
 
 func (c *Crawl) summary(reason string, started time.Time) Summary {
 	s := Summary{Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(), Released: c.feeder.released, Lost: c.feeder.lost}
+	if !c.Frontier.Down().IsZero() {
+		return s
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), summaryStatsWithin)
 	defer cancel()
 	if total, err := c.Frontier.Stats(ctx); err == nil {

@@ -69,6 +69,7 @@ func item(format string, args ...any) *engine.Output {
 
 // rig is a crawl on an embedded Redis.
 type rig struct {
+	server   *embedded.Server
 	client   *scheduler.Client
 	frontier *scheduler.Frontier
 	crawl    *engine.Crawl
@@ -85,7 +86,7 @@ func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), s
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	r := &rig{settings: engine.DefaultSettings()}
+	r := &rig{server: server, settings: engine.DefaultSettings()}
 	r.settings.Grace = time.Second
 	if change != nil {
 		change(&r.settings)
@@ -101,7 +102,11 @@ func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), s
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = r.frontier.Close(context.Background()) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = r.frontier.Close(ctx)
+	})
 	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second})
 	t.Cleanup(downloader.Close)
 	o := engine.Options{Spider: spider, Settings: r.settings, Frontier: r.frontier, Downloader: downloader, UntilDone: true, OnItems: r.take}

@@ -111,7 +111,7 @@ func redirectMethod(r *scheduler.Request, status int) {
 func dropCredentials(r *scheduler.Request) {
 	r.Cookies = nil
 	r.Headers = r.Headers.Clone()
-	for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
+	for _, name := range []string{"Authorization", "Cookie", "Host", "Proxy-Authorization"} {
 		r.Headers.Del(name)
 	}
 }

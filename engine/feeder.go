@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +46,7 @@ type feeder struct {
 	finish    finishWatch
 	released  int
 	lost      int
+	refused   bool // OnItems has failed
 
 	pending atomic.Int64
 	paused  atomic.Bool
@@ -59,9 +62,7 @@ func newFeeder(c *Crawl) *feeder {
 func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 	patience, cancel := afterGrace(ctx, hard, f.crawl.Settings.Grace)
 	defer cancel()
-	if err = f.enqueueStart(patience); err != nil {
-		return ReasonFailed, err
-	}
+	err = f.enqueueStart(patience)
 	f.finish.lastWork = time.Now()
 	for reason == "" && err == nil {
 		f.collect()
@@ -78,11 +79,8 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 			}
 		}
 	}
-	if hard.Err() != nil {
-		return ReasonKilled, nil
-	}
-	if err != nil && ctx.Err() == nil {
-		return ReasonFailed, err
+	if err != nil && (ctx.Err() == nil || f.refused) {
+		return f.abandon(hard, err)
 	}
 	return f.drain(patience, hard, cancelReason(reason, ctx))
 }
@@ -145,7 +143,9 @@ func (f *feeder) collect() {
 
 func (f *feeder) take(r result) {
 	f.running--
+	f.finish.lastWork = time.Now()
 	if r.outcome == nil {
+		f.crawl.inflight.remove(r.lease.ID)
 		f.unstarted = append(f.unstarted, r.lease.ID)
 		return
 	}
@@ -190,13 +190,36 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	outs := f.waiting
 	x, err := c.Frontier.Exchange(ctx, outs, want, seeds)
 	if err != nil {
-		return err
+		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
 	f.rest = time.Now().Add(time.Since(now))
-	if err := f.settle(outs, x.Stored); err != nil {
-		return err
+	f.start(ctx, x)
+	f.pending.Store(x.Pending)
+	f.paused.Store(x.Paused)
+	if want > 0 {
+		f.plan(time.Now(), x, want, seeds)
 	}
+	return f.settle(outs, x.Stored)
+}
+
+// keep is for an exchange that failed half way: what was stored is settled, the rest waits on.
+func (f *feeder) keep(outs []*scheduler.Outcome, stored []bool) error {
+	taken := make([]*scheduler.Outcome, 0, len(outs))
+	f.waiting = nil
+	for i, o := range outs {
+		if stored[i] {
+			taken = append(taken, o)
+		} else {
+			f.waiting = append(f.waiting, o)
+		}
+	}
+	return f.settle(taken, slices.Repeat([]bool{true}, len(taken)))
+}
+
+// start hands leases to workers.
+func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
+	c := f.crawl
 	debug := c.Logger.Enabled(ctx, slog.LevelDebug)
 	for _, lease := range x.Leases {
 		if debug {
@@ -206,12 +229,6 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		f.running++
 		f.work <- lease
 	}
-	f.pending.Store(x.Pending)
-	f.paused.Store(x.Paused)
-	if want > 0 {
-		f.plan(time.Now(), x, want, seeds)
-	}
-	return nil
 }
 
 // settle counts what Redis has taken and passes its items on.
@@ -233,7 +250,9 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 	if len(items) == 0 || c.OnItems == nil {
 		return nil
 	}
-	return c.OnItems(items)
+	err := c.OnItems(items)
+	f.refused = err != nil
+	return err
 }
 
 // plan says when to ask again.
@@ -281,46 +300,61 @@ func (f *feeder) wait(ctx context.Context, now time.Time) {
 		}
 	}
 	earlier(f.lookDue(now))
-	timer := time.NewTimer(time.Until(next))
-	defer timer.Stop()
-	select {
-	case r := <-f.done:
-		f.take(r)
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	f.receive(ctx, time.Until(next))
 }
 
 // drain lets running pages finish while ctx lasts, commits them and hands the rest back.
 func (f *feeder) drain(ctx, hard context.Context, reason string) (string, error) {
-	c := f.crawl
 	for f.running > 0 && ctx.Err() == nil {
-		if f.commitDue(time.Now()) {
-			if err := f.exchange(ctx, 0); err != nil {
-				break
-			}
+		if !f.commitDue(time.Now()) {
+			f.receive(ctx, commitAge)
 			continue
 		}
-		f.waitRunning(ctx)
-	}
-	c.inflight.cancel(c.inflight.ids())
-	for f.running > 0 {
-		select {
-		case r := <-f.done:
-			f.take(r)
-		case <-hard.Done():
-			return ReasonKilled, nil
+		if err := f.exchange(ctx, 0); f.refused {
+			return f.abandon(hard, err)
+		} else if err != nil {
+			break
 		}
+	}
+	f.crawl.inflight.cancelAll()
+	for f.running > 0 && hard.Err() == nil {
+		f.receive(hard, mostWait)
 	}
 	f.released = len(f.unstarted)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsWithin)
+	err := f.lastWords(hard)
+	switch {
+	case f.refused:
+		reason = ReasonFailed
+	case hard.Err() != nil:
+		return ReasonKilled, nil
+	}
+	return reason, err
+}
+
+// abandon ends a crawl that has failed. Running pages are dropped and all leases handed back, lest requests die of runs that fail.
+func (f *feeder) abandon(hard context.Context, err error) (string, error) {
+	if hard.Err() != nil {
+		return ReasonKilled, nil
+	}
+	f.crawl.inflight.cancelAll()
+	f.waiting = nil
+	f.unstarted = append(f.unstarted, f.crawl.inflight.ids()...)
+	f.released = len(f.unstarted)
+	return ReasonFailed, errors.Join(err, f.lastWords(hard))
+}
+
+// lastWords commits what waits and hands back what was not done.
+func (f *feeder) lastWords(hard context.Context) error {
+	ctx, cancel := context.WithTimeout(hard, lastWordsWithin)
 	defer cancel()
-	if len(f.waiting) > 0 {
-		if err := f.exchange(last, 0); err != nil {
-			return reason, fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", len(f.waiting), err)
+	if n := len(f.waiting); n > 0 {
+		if err := f.exchange(ctx, 0); f.refused {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", n, err)
 		}
 	}
-	return reason, f.handBack(last)
+	return f.handBack(ctx)
 }
 
 // handBack gives up leases whose pages were not done.
@@ -337,8 +371,9 @@ func (f *feeder) handBack(ctx context.Context) error {
 
 const lastWordsWithin = 3 * time.Second
 
-func (f *feeder) waitRunning(ctx context.Context) {
-	timer := time.NewTimer(commitAge)
+// receive takes a result, unless none comes for d or ctx ends.
+func (f *feeder) receive(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case r := <-f.done:

@@ -25,7 +25,7 @@ func (b *backoff) next() time.Duration {
 
 // finishWatch looks for the end of a crawl: nothing left at all, twice, a second apart, with nothing leased in between.
 type finishWatch struct {
-	lastWork   time.Time // when something was last leased
+	lastWork   time.Time // when something was last leased or done
 	worked     bool      // something was leased since the crawl was last announced as finished
 	everWorked bool
 	since      time.Time // first of the two looks; zero when the last one saw something

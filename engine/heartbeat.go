@@ -12,6 +12,7 @@ import (
 type inflight struct {
 	mu     sync.Mutex
 	leases map[string]context.CancelCauseFunc // guarded by mu; nil unless a worker is on the page
+	ending bool                               // guarded by mu; work that starts now is stopped at once
 }
 
 func newInflight() *inflight { return &inflight{leases: map[string]context.CancelCauseFunc{}} }
@@ -28,6 +29,9 @@ func (f *inflight) start(id string, cancel context.CancelCauseFunc) {
 	defer f.mu.Unlock()
 	if _, ours := f.leases[id]; ours {
 		f.leases[id] = cancel
+	}
+	if f.ending && cancel != nil {
+		cancel(errEnding)
 	}
 }
 
@@ -66,7 +70,22 @@ func (f *inflight) cancel(ids []string) (stopped int) {
 	return stopped
 }
 
-var errLeaseLost = errors.New("the lease has expired")
+// cancelAll stops all work, also on leases that no worker has come to yet.
+func (f *inflight) cancelAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ending = true
+	for _, stop := range f.leases {
+		if stop != nil {
+			stop(errEnding)
+		}
+	}
+}
+
+var (
+	errLeaseLost = errors.New("the lease has expired")
+	errEnding    = errors.New("the crawl is ending")
+)
 
 // heartbeat lengthens all leases of the process three times a lease.
 type heartbeat struct {

@@ -219,3 +219,17 @@ func TestDeadLettersAlwaysEncode(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 }
+
+func TestFlushLeavesAListOfAnotherProgramAlone(t *testing.T) {
+	each(t, Config{Partition: PartitionNone, Delay: time.Hour}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		k.finish(k.lease(1)) // the slot stays until its time has passed
+		k.rdb.RPush(k.ctx, k.keys.requests, "pickle")
+		if err := k.Flush(k.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := k.rdb.LLen(k.ctx, k.keys.requests).Val(); n != 1 {
+			t.Errorf("%d of 1 request of another program is left", n)
+		}
+	})
+}

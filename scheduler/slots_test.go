@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // on is a child on a host of its own name.
@@ -211,5 +213,21 @@ func TestPaused(t *testing.T) {
 		if got := paths(k.lease(5)); got != "1 2" {
 			t.Errorf("leased %s", got)
 		}
+	})
+}
+
+func TestSlotOfPartitionNoneStaysWhenAnotherSlotIsEmpty(t *testing.T) {
+	each(t, Config{Partition: PartitionNone, Delay: 10 * time.Second}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		if err := k.Release(k.ctx, ids(k.lease(2))); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.rdb.ZAdd(k.ctx, k.keys.slots, redis.Z{Score: 1, Member: seedsSlot}).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.lease(10); len(got) != 0 { // only the slot of seeds is due, and it is empty
+			t.Errorf("leased %s", paths(got))
+		}
+		k.check()
 	})
 }

@@ -178,7 +178,7 @@ for round = 1, 8 do
     end
     n = n - k
   end
-  if count == 0 then redis.call('ZREM', slots, '') end   -- a write that is allowed out of memory goes first
+  if count == 0 then redis.call('ZREM', slots, '@') end  -- a write that is allowed out of memory goes first; '@' is no slot's name
   if #gone > 0 then redis.call('ZREM', slots, unpack(gone)) end
   if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
   if #set > 0 then redis.call('HSET', busy, unpack(set)) end

@@ -1,6 +1,6 @@
 -- flush empties the frontier and the filter. Every lease is void and every worker sees a new epoch.
 -- What it throws away is taken off scheduler/enqueued; the counters of now become the baseline of the next crawl.
--- Members of the bare requests key that are not ours stay.
+-- Members of the bare requests key that are not ours stay, and so does a key of another type: scrapy-redis keeps lists there.
 local function ours_only()
   for _, range in ipairs({{0, 499}, {-500, -1}}) do
     for _, m in ipairs(redis.call('ZRANGE', requests, range[1], range[2])) do
@@ -43,10 +43,10 @@ local function flush()
   redis.call('HLEN', stats)
   local queues = {}
   for _, slot in ipairs(redis.call('ZRANGE', slots, 0, -1)) do
-    if slot ~= '' or redis.call('TYPE', requests)['ok'] ~= 'zset' or ours_only() then
+    if slot ~= '' then
       queues[#queues + 1] = queue(slot)
-    else
-      remove_ours()
+    elseif redis.call('TYPE', requests)['ok'] == 'zset' then
+      if ours_only() then queues[#queues + 1] = requests else remove_ours() end
     end
   end
   for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
