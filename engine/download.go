@@ -32,17 +32,13 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	return newResponse(r, got), nil
 }
 
-// Accept as Scrapy sends it.
-const acceptHeader = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-
-// requestHeader is what the spider asked for over the defaults, with its cookies.
+// requestHeader is what the spider asked for, with its cookies. The downloader adds its defaults.
 func requestHeader(r *scheduler.Request) http.Header {
-	h := make(http.Header, len(r.Headers)+2)
-	h["Accept"] = []string{acceptHeader}
-	maps.Copy(h, r.Headers)
 	if len(r.Cookies) == 0 {
-		return h
+		return r.Headers
 	}
+	h := make(http.Header, len(r.Headers)+1)
+	maps.Copy(h, r.Headers)
 	pairs := make([]string, 0, len(r.Cookies))
 	for _, name := range slices.Sorted(maps.Keys(r.Cookies)) {
 		pairs = append(pairs, name+"="+r.Cookies[name])
