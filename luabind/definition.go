@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler/weburl"
 )
 
 // definition is what a spider's table says.
@@ -39,7 +40,7 @@ func define(t *lua.LTable) (*definition, error) {
 	if d.name, err = nameOf(t); err != nil {
 		return nil, err
 	}
-	if d.domains, err = stringList(t, "allowed_domains"); err != nil {
+	if d.domains, err = domainsOf(t); err != nil {
 		return nil, err
 	}
 	if d.startURLs, err = stringList(t, "start_urls"); err != nil {
@@ -97,6 +98,22 @@ func unknownField(name string) error {
 		return fmt.Errorf("unknown field %q in the spider's table; did you mean %q?", name, s)
 	}
 	return fmt.Errorf("unknown field %q in the spider's table; it has %s and functions; keep data of your own in a local variable", name, strings.Join(fields, ", "))
+}
+
+// domainsOf reads allowed_domains as hosts of URLs are written: lower case, IDNA.
+func domainsOf(t *lua.LTable) ([]string, error) {
+	domains, err := stringList(t, "allowed_domains")
+	if err != nil {
+		return nil, err
+	}
+	for i, domain := range domains {
+		u, bad := weburl.Parse("http://" + domain + "/")
+		if bad != nil || weburl.Hostname(u) != strings.TrimSuffix(strings.TrimPrefix(u, "http://"), "/") {
+			return nil, fmt.Errorf("spider.allowed_domains[%d] is %q; it must be a domain without scheme, port or path, as in \"news.example\"", i+1, domain)
+		}
+		domains[i] = weburl.Hostname(u)
+	}
+	return domains, nil
 }
 
 func nameOf(t *lua.LTable) (string, error) {

@@ -42,6 +42,8 @@ func TestBadSpiders(t *testing.T) {
 		"list entry":     {map[string]string{"a.lua": "return { name = 'a', 7 }"}, `the spider's table has a number as a key (1)`},
 		"domains":        {map[string]string{"a.lua": "return { name = 'a', allowed_domains = 'x.test' }"}, `spider.allowed_domains is a string; it must be a list of strings: allowed_domains = { "..." }`},
 		"domain":         {map[string]string{"a.lua": "return { name = 'a', allowed_domains = { 'x.test', 5 } }"}, `spider.allowed_domains[2] is a number; it must be a string`},
+		"domain's port":  {map[string]string{"a.lua": "return { name = 'a', allowed_domains = { 'x.test', 'y.test:81' } }"}, `spider.allowed_domains[2] is "y.test:81"; it must be a domain without scheme, port or path, as in "news.example"`},
+		"domain's path":  {map[string]string{"a.lua": "return { name = 'a', allowed_domains = { 'http://x.test/' } }"}, `spider.allowed_domains[1] is "http://x.test/"; it must be a domain without scheme, port or path, as in "news.example"`},
 		"named domain":   {map[string]string{"a.lua": "return { name = 'a', allowed_domains = { x = 'x.test' } }"}, `spider.allowed_domains has the key x; it must be a list`},
 		"no parse":       {map[string]string{"a.lua": "return { name = 'a', start_urls = { 'http://x.test' } }"}, `the spider has start_urls and no function parse`},
 		"settings":       {map[string]string{"a.lua": "return { name = 'a', settings = 5 }"}, `spider.settings is a number; it must be a table`},

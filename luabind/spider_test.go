@@ -299,7 +299,7 @@ func TestUnknownCallback(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	t.Parallel()
 	s := luabindtest.SpiderWith(t, luabindtest.Files{luabindtest.Main: `
-local spider = { name = "a-b_c.d", allowed_domains = { "x.test", "y.test" }, start_urls = { "http://x.test/" },
+local spider = { name = "a-b_c.d", allowed_domains = { "X.Test", "y.test" }, start_urls = { "http://x.test/" },
   settings = { download_delay = 0.5, user_agent = "x", robotstxt_obey = false, handle_httpstatus_list = { 404, 500 } },
   args = { base = "http://default.test/", depth = 3 } }
 function spider.parse() emit { base = spider.args.base, depth = spider.args.depth, more = spider.args.more } end

@@ -40,13 +40,14 @@ func decode(r io.Reader, header []string, limit int64) (plain io.Reader, done fu
 	}, nil
 }
 
-// encodings reads Content-Encoding fields (RFC 9110, 8.4): the encodings in order of application, "identity" left out.
+// encodings reads Content-Encoding fields (RFC 9110, 8.4): the encodings in order of application. "identity" is left out, and so is
+// what servers write there by mistake and browsers pass over.
 func encodings(header []string) ([]string, error) {
 	var names []string
 	for _, field := range header {
 		for name := range strings.SplitSeq(field, ",") {
 			switch name = strings.ToLower(strings.TrimSpace(name)); name {
-			case "", "identity":
+			case "", "identity", "none", "utf-8", "utf8", "binary", "8bit":
 			case "gzip", "x-gzip":
 				names = append(names, "gzip")
 			case "deflate":

@@ -62,6 +62,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"none", []byte(text), text, nil},
 		{"identity", []byte(text), text, []string{"identity"}},
+		{"none of the encodings", []byte(text), text, []string{"UTF-8"}},
 		{"empty name", []byte(text), text, []string{""}},
 		{"gzip", gzipped(text), text, []string{"gzip"}},
 		{"x-gzip, upper case", gzipped(text), text, []string{" X-GZIP "}},
