@@ -75,7 +75,7 @@ func setURL(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
 func absoluteURL(s string) (string, error) {
 	u, err := weburl.Parse(s)
 	if err != nil || !weburl.IsHTTP(u) {
-		return "", fmt.Errorf("%q is not an absolute http or https URL (response:urljoin makes one of a link)", s)
+		return "", fmt.Errorf("%.200q is not an absolute http or https URL (response:urljoin makes one of a link)", s)
 	}
 	return u, nil
 }
