@@ -194,7 +194,7 @@ const noLease = "/"
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
 	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
 	hold := max(0, int64(math.Ceil(float64(o.Hold)/float64(time.Millisecond))))
-	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.givenUp()), hold, len(o.Items))
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), hold, len(o.Items))
 	for _, item := range o.Items {
 		args = append(args, item)
 		p.bytes += len(item)

@@ -51,13 +51,22 @@ func (c *Client) greet(ctx context.Context, wait time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, max(wait, time.Second))
 	defer cancel()
 	again := func(err error) bool { return passes(err) && !denied(err) && !certain(err) }
-	err := c.tryWhile(limited, again, func() error { return c.rdb.Ping(limited).Err() })
+	last := errors.New("no reply")
+	err := c.tryWhile(limited, again, func() error {
+		err := c.rdb.Ping(limited).Err()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			last = err
+		}
+		return err
+	})
 	switch {
 	case err == nil:
 	case denied(err):
-		return fmt.Errorf("redis refuses the user or password: %w", err)
+		return fmt.Errorf("redis refuses the user or password: %w; they belong in the URL, as in redis://user:password@host:6379/0", err)
 	case ctx.Err() == nil && limited.Err() != nil:
-		return fmt.Errorf("redis did not answer within %s: %w", max(wait, time.Second), err)
+		return fmt.Errorf("redis did not answer within %s: %s: %w; is it running, and are host and port right?", max(wait, time.Second), c.name, last)
+	case ctx.Err() == nil && !certain(err):
+		return fmt.Errorf("%w; is there another program than redis at this address?", err)
 	default:
 		return fmt.Errorf("connecting to redis: %w", err)
 	}
