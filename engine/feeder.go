@@ -42,6 +42,7 @@ type feeder struct {
 	leaseWait backoff
 	seedWait  backoff
 	finish    finishWatch
+	noSeeds   error // why seeds cannot be taken in
 	released  int
 	lost      int
 
@@ -82,6 +83,7 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 		return ReasonKilled, nil
 	}
 	if err != nil && ctx.Err() == nil {
+		f.abandon(hard)
 		return ReasonFailed, err
 	}
 	return f.drain(patience, hard, cancelReason(reason, ctx))
@@ -195,7 +197,13 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	f.waiting = nil
 	f.rest = time.Now().Add(time.Since(now))
 	if err := f.settle(outs, x.Stored); err != nil {
+		for _, lease := range x.Leases {
+			f.unstarted = append(f.unstarted, lease.ID)
+		}
 		return err
+	}
+	if seeds > 0 {
+		f.noteSeeds(x.Seeds)
 	}
 	debug := c.Logger.Enabled(ctx, slog.LevelDebug)
 	for _, lease := range x.Leases {
@@ -234,6 +242,17 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 		return nil
 	}
 	return c.OnItems(items)
+}
+
+// noteSeeds says, once, that seeds cannot be taken in, and once that they can again; the crawl of all else goes on.
+func (f *feeder) noteSeeds(err error) {
+	switch {
+	case err != nil && f.noSeeds == nil:
+		f.crawl.Logger.Error("seeds cannot be taken in; the rest of the crawl goes on", slog.Any("error", err))
+	case err == nil && f.noSeeds != nil:
+		f.crawl.Logger.Info("seeds can be taken in again")
+	}
+	f.noSeeds = err
 }
 
 // plan says when to ask again.
@@ -291,66 +310,9 @@ func (f *feeder) wait(ctx context.Context, now time.Time) {
 	}
 }
 
-// drain lets running pages finish while ctx lasts, commits them and hands the rest back.
-func (f *feeder) drain(ctx, hard context.Context, reason string) (string, error) {
-	c := f.crawl
-	for f.running > 0 && ctx.Err() == nil {
-		if f.commitDue(time.Now()) {
-			if err := f.exchange(ctx, 0); err != nil {
-				break
-			}
-			continue
-		}
-		f.waitRunning(ctx)
-	}
-	c.inflight.cancel(c.inflight.ids())
-	for f.running > 0 {
-		select {
-		case r := <-f.done:
-			f.take(r)
-		case <-hard.Done():
-			return ReasonKilled, nil
-		}
-	}
-	f.released = len(f.unstarted)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsWithin)
-	defer cancel()
-	if len(f.waiting) > 0 {
-		if err := f.exchange(last, 0); err != nil {
-			return reason, fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", len(f.waiting), err)
-		}
-	}
-	return reason, f.handBack(last)
-}
-
-// handBack gives up leases whose pages were not done.
-func (f *feeder) handBack(ctx context.Context) error {
-	if len(f.unstarted) == 0 {
-		return nil
-	}
-	if err := f.crawl.Frontier.Release(ctx, f.unstarted); err != nil {
-		return fmt.Errorf("%d requests were not handed back and come free when their leases expire: %w", len(f.unstarted), err)
-	}
-	f.unstarted = nil
-	return nil
-}
-
-const lastWordsWithin = 3 * time.Second
-
-func (f *feeder) waitRunning(ctx context.Context) {
-	timer := time.NewTimer(commitAge)
-	defer timer.Stop()
-	select {
-	case r := <-f.done:
-		f.take(r)
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 func leaseURL(l scheduler.Lease) string {
 	if l.Request != nil {
 		return l.Request.URL
 	}
-	return string(l.Seed)
+	return clip(string(l.Seed))
 }
