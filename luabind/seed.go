@@ -18,6 +18,7 @@ import (
 
 	"luacrawl/engine"
 	"luacrawl/scheduler"
+	"luacrawl/scheduler/weburl"
 )
 
 // seedFields are the keys of a seed that is a JSON object; any other goes to meta.
@@ -69,7 +70,10 @@ func seedURL(seed []byte) (*scheduler.Request, error) {
 		return nil, errors.New("it is not UTF-8; a spider reads other bytes in make_request_from_data")
 	}
 	u, err := absoluteURL(string(seed))
-	if err != nil {
+	switch {
+	case err != nil && len(seed) > weburl.MaxLength && bytes.HasPrefix(seed, []byte("http")):
+		return nil, fmt.Errorf("its URL %w", err)
+	case err != nil:
 		return nil, errors.New("it is neither a JSON object nor an absolute URL, which begins with http:// or https://")
 	}
 	return &scheduler.Request{URL: u, DontFilter: true}, nil
@@ -84,8 +88,11 @@ func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
 		return nil, errors.New("it has no url; a seed that is JSON needs one: {\"url\": \"https://...\"}")
 	}
 	u, err := absoluteURL(f.URL)
-	if err != nil {
-		return nil, fmt.Errorf("url %.200q is not an absolute URL, which begins with http:// or https://", f.URL)
+	switch {
+	case err != nil && len(f.URL) > weburl.MaxLength:
+		return nil, fmt.Errorf("its url %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("url %q is not an absolute URL, which begins with http:// or https://", f.URL)
 	}
 	r := &scheduler.Request{URL: u, Body: []byte(f.Body), Priority: int(f.Priority), Callback: f.Callback, DontFilter: f.DontFilter == nil || *f.DontFilter}
 	if r.Method = strings.ToUpper(f.Method); r.Method == http.MethodGet {

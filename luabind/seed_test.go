@@ -45,9 +45,11 @@ func TestBadSeeds(t *testing.T) {
 	t.Parallel()
 	s := spider(t, "")
 	for seed, want := range map[string]string{
-		"":              "it is empty; push a URL or a JSON object with url",
-		"example":       "it is neither a JSON object nor an absolute URL, which begins with http:// or https://",
-		"x.test/page":   "it is neither a JSON object nor an absolute URL",
+		"":            "it is empty; push a URL or a JSON object with url",
+		"example":     "it is neither a JSON object nor an absolute URL, which begins with http:// or https://",
+		"x.test/page": "it is neither a JSON object nor an absolute URL",
+		"http://x.test/" + strings.Repeat("x", 9000):                "its URL has 9014 bytes; a URL may have 8192",
+		`{"url":"http://x.test/` + strings.Repeat("x", 9000) + `"}`: "its url has 9014 bytes; a URL may have 8192",
 		"ftp://x.test/": "it is neither a JSON object nor an absolute URL",
 		`["http://x"]`:  "it is neither a JSON object nor an absolute URL",
 		`"http://x"`:    "it is neither a JSON object nor an absolute URL",

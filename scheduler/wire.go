@@ -61,7 +61,7 @@ func (r *Request) Encode() ([]byte, error) {
 	}
 	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if len(b) > MaxMember-headSize {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), MaxMember-headSize)
+		return nil, fmt.Errorf("%w: %d bytes, at most %d; carry less in meta, cb_kwargs or body", ErrTooLarge, len(b), MaxMember-headSize)
 	}
 	return b, nil
 }
