@@ -51,7 +51,7 @@ func codeOf(err error) int {
 		return exitFinished
 	case errors.As(err, &exit):
 		return exit.code
-	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &start), errors.As(err, &urfave):
+	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &start), errors.As(err, &urfave), errors.Is(err, scheduler.ErrURL):
 		return exitUsage
 	}
 	return exitFailed

@@ -27,6 +27,9 @@ type DialOptions struct {
 // ErrEvicts says that a Redis may throw away keys of ours when it is full.
 var ErrEvicts = errors.New("redis evicts keys")
 
+// ErrURL says that a Redis' URL cannot be read.
+var ErrURL = errors.New("redis URL")
+
 // Dial connects to a Redis and checks that it may be used. A server that does not answer or is still loading is tried for Wait; a refused
 // user or password and a wrong URL are errors at once, and so is ErrEvicts. No error holds a password.
 func Dial(ctx context.Context, o DialOptions) (*Client, error) {
@@ -103,7 +106,7 @@ func (c *Client) checkPolicy(ctx context.Context) error {
 func parseURL(raw string) (*redis.Options, error) {
 	opt, err := redis.ParseURL(raw)
 	if err != nil {
-		return nil, fmt.Errorf("redis URL: %s", urlFault(raw, err))
+		return nil, fmt.Errorf("%w: %s", ErrURL, urlFault(raw, err))
 	}
 	opt.MaxRetries = -1
 	opt.DialerRetries = 1
