@@ -43,6 +43,7 @@ func codeOf(err error) int {
 		exit     *exitError
 		script   *engine.ScriptError
 		settings *scheduler.SettingsError
+		start    *engine.StartError
 		urfave   cli.ExitCoder
 	)
 	switch {
@@ -50,7 +51,7 @@ func codeOf(err error) int {
 		return exitFinished
 	case errors.As(err, &exit):
 		return exit.code
-	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &urfave):
+	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &start), errors.As(err, &urfave), errors.Is(err, scheduler.ErrURL):
 		return exitUsage
 	}
 	return exitFailed

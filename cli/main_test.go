@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Defer(redis.Close)
-			env.Vars = append(env.Vars, "SITE="+site.URL, "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"))
+			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"))
 			env.Values[redisKey{}] = redis
 			return nil
 		},
@@ -93,26 +94,6 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
-	}
-}
-
-// redisCommand is "redis lpush KEY VALUE..." and "redis len KEY WANT": what a person would do with redis-cli.
-func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
-	redis := ts.Value(redisKey{}).(*miniredis.Miniredis)
-	switch {
-	case len(args) > 2 && args[0] == "lpush":
-		_, err := redis.Lpush(args[1], args[2])
-		ts.Check(err)
-	case len(args) == 3 && args[0] == "sadd":
-		_, err := redis.SAdd(args[1], args[2])
-		ts.Check(err)
-	case len(args) == 3 && args[0] == "len":
-		list, _ := redis.List(args[1]) // a missing key is an empty list
-		if got := strconv.Itoa(len(list)); (got == args[2]) == neg {
-			ts.Fatalf("%s has %s members, want %s", args[1], got, args[2])
-		}
-	default:
-		ts.Fatalf("usage: redis lpush KEY VALUE | redis sadd KEY VALUE | redis len KEY N")
 	}
 }
 

@@ -62,7 +62,7 @@ func (w where) open(ctx context.Context, l *logs) (*place, error) {
 func (w where) embed(ctx context.Context, port int, l *logs) (*place, error) {
 	server, err := embedded.Start(ctx, embedded.Options{Dir: w.dir, Port: port, Logger: l.Logger})
 	if err != nil {
-		return nil, fmt.Errorf("embedded redis: %w", err)
+		return nil, err // it names the folder or the file
 	}
 	p := &place{server: server, url: server.URL(), dir: w.dir}
 	loop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives an interrupt: the last commits still come

@@ -88,7 +88,7 @@ func liveLine(name string, s engine.Progress, rate float64, now time.Time) strin
 		b.WriteString("  waiting for seeds")
 	}
 	if !s.Down.IsZero() {
-		fmt.Fprintf(&b, "  no answer from Redis for %s", now.Sub(s.Down).Truncate(time.Second))
+		fmt.Fprintf(&b, "  waiting for Redis for %s", now.Sub(s.Down).Truncate(time.Second))
 	}
 	return b.String()
 }

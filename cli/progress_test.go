@@ -100,9 +100,9 @@ func TestLiveLineSaysWhatHolds(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for want, state := range map[string]engine.Progress{
-		"paused":                        {Paused: true},
-		"waiting for seeds":             {Idle: true},
-		"no answer from Redis for 1m5s": {Down: now.Add(-65 * time.Second)},
+		"paused":                     {Paused: true},
+		"waiting for seeds":          {Idle: true},
+		"waiting for Redis for 1m5s": {Down: now.Add(-65 * time.Second)},
 	} {
 		if line := liveLine("blog", state, 0, now); !strings.HasSuffix(line, "  "+want) {
 			t.Errorf("no %q in %q", want, line)

@@ -125,7 +125,9 @@ func (p *program) lines() iter.Seq2[[]byte, error] {
 				return
 			}
 		}
-		if err := in.Err(); err != nil {
+		if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(nil, fmt.Errorf("standard input, line %d is longer than %d bytes, which no seed may be", number+1, maxSeed))
+		} else if err != nil {
 			yield(nil, fmt.Errorf("standard input, line %d: %w", number+1, err))
 		}
 	}

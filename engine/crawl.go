@@ -177,7 +177,7 @@ func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
 	for _, seed := range append(seeds, c.Seeds...) {
 		out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.MakeRequests(ctx, seed) })
 		if err != nil {
-			return nil, fmt.Errorf("start URL %q: %w", seed, err)
+			return nil, startFault(seed, err)
 		}
 		for _, r := range out.Requests {
 			r.DontFilter = false
@@ -186,6 +186,27 @@ func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
 	}
 	return children, nil
 }
+
+// startFault is why a start URL cannot be used. A mistake of the script, and the end of ctx, speak for themselves.
+func startFault(seed []byte, err error) error {
+	var script *ScriptError
+	if errors.As(err, &script) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("start URL %.200q: %w", seed, err)
+	}
+	return &StartError{Seed: string(seed), Err: err}
+}
+
+// StartError is a start URL that cannot be used: one of the spider's start_urls or of Options.Seeds. Nothing has been crawled then.
+type StartError struct {
+	Seed string
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("start URL %.200q cannot be used: %s", e.Seed, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
 
 // callSpider runs one call within callback_timeout. Only a few run at once: a script computes, so more would not be faster, would hold
 // more trees in memory, and would be slowed by each other past their timeout.

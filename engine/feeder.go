@@ -44,6 +44,7 @@ type feeder struct {
 	leaseWait backoff
 	seedWait  backoff
 	finish    finishWatch
+	noSeeds   error // why seeds cannot be taken in
 	released  int
 	lost      int
 	refused   bool // OnItems has failed
@@ -200,6 +201,9 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	if want > 0 {
 		f.plan(time.Now(), x, want, seeds)
 	}
+	if seeds > 0 {
+		f.noteSeeds(x.Seeds)
+	}
 	return f.settle(outs, x.Stored)
 }
 
@@ -253,6 +257,17 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 	err := c.OnItems(items)
 	f.refused = err != nil
 	return err
+}
+
+// noteSeeds says, once, that seeds cannot be taken in, and once that they can again; the crawl of all else goes on.
+func (f *feeder) noteSeeds(err error) {
+	switch {
+	case err != nil && f.noSeeds == nil:
+		f.crawl.Logger.Error("seeds cannot be taken in; the rest of the crawl goes on", slog.Any("error", err))
+	case err == nil && f.noSeeds != nil:
+		f.crawl.Logger.Info("seeds can be taken in again")
+	}
+	f.noSeeds = err
 }
 
 // plan says when to ask again.
@@ -319,5 +334,5 @@ func leaseURL(l scheduler.Lease) string {
 	if l.Request != nil {
 		return l.Request.URL
 	}
-	return string(l.Seed)
+	return clip(string(l.Seed))
 }

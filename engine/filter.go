@@ -14,7 +14,7 @@ import (
 func (p *page) allowed(r *scheduler.Request) bool {
 	s := &p.Settings
 	switch {
-	case s.URLLengthLimit > 0 && len(r.URL) > s.URLLengthLimit:
+	case p.tooLong(r):
 		p.count(statURLLength, 1)
 		p.Logger.Info("a link longer than urllength_limit is not followed", slog.String("url", clip(r.URL)))
 	case s.DepthLimit > 0 && r.Depth > s.DepthLimit:
@@ -26,6 +26,10 @@ func (p *page) allowed(r *scheduler.Request) bool {
 		return true
 	}
 	return false
+}
+
+func (p *page) tooLong(r *scheduler.Request) bool {
+	return p.Settings.URLLengthLimit > 0 && len(r.URL) > p.Settings.URLLengthLimit
 }
 
 // offsite: the host is none of allowed_domains nor below one. As in Scrapy, dont_filter and the meta key allow_offsite let it pass.

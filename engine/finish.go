@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -88,6 +89,9 @@ func (f *feeder) watchFinish(ctx context.Context, now time.Time) (string, error)
 // finished announces the end, once a crawl in the whole fleet.
 func (f *feeder) finished(ctx context.Context) (string, error) {
 	w, c := &f.finish, f.crawl
+	if c.UntilDone && f.noSeeds != nil {
+		return "", fmt.Errorf("all but the seeds is done: %w", f.noSeeds)
+	}
 	if w.worked {
 		first, err := c.Frontier.Finish(ctx)
 		if err != nil {

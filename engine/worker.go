@@ -179,7 +179,9 @@ func (p *page) take(out *Output, depth int) {
 	}
 	for _, r := range out.Requests {
 		r.Depth, r.Revision = depth+1, out.Revision
-		if p.allowed(r) {
+		if depth < 0 && p.tooLong(r) {
+			p.seedTooLong(r)
+		} else if p.allowed(r) {
 			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
 		}
 	}
@@ -203,10 +205,27 @@ func (p *page) takeItems(out *Output) {
 func (p *page) itemFailed(f FailedItem) {
 	p.Logger.Error("process_item raised: the item went to dead", slog.String("url", leaseURL(p.lease)), slog.Any("error", f.Err), slog.String("traceback", f.Err.Traceback))
 	p.count(statItemErrors, 1)
-	p.out.Dead = append(p.out.Dead, scheduler.DeadLetter{
-		Kind: scheduler.DeadItem, Reason: scheduler.ReasonProcessItem, Error: f.Err.Error(), URL: leaseURL(p.lease),
-		Item: []byte(f.Item), Revision: p.Spider.Revision(), Time: time.Now().Unix(),
-	})
+	letter := scheduler.DeadLetter{
+		Kind: scheduler.DeadItem, Reason: scheduler.ReasonProcessItem, Error: f.Err.Error(),
+		URL: leaseURL(p.lease), Item: []byte(f.Item), Revision: p.Spider.Revision(), Time: time.Now().Unix(),
+	}
+	if p.req != nil {
+		letter.Callback = p.req.Callback
+	}
+	p.out.Dead = append(p.out.Dead, letter)
+}
+
+// seedTooLong gives a seed up for its URL. Whatever else the seed gave is kept.
+func (p *page) seedTooLong(r *scheduler.Request) {
+	err := fmt.Errorf("its URL has %d bytes, more than the %d of setting urllength_limit", len(r.URL), p.Settings.URLLengthLimit)
+	p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", clip(string(p.lease.Seed))), slog.Any("error", err))
+	p.count(statSeedsBad, 1)
+	if p.out.GivenUp() {
+		return // one letter a seed
+	}
+	items, children := p.out.Items, p.out.Children
+	p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
+	p.out.Items, p.out.Children = items, children
 }
 
 // clip shortens a text of the script's or of a seed's for a log line or a counter's name.

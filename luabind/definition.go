@@ -56,8 +56,12 @@ func (d *definition) check(t *lua.LTable) error {
 	if args := t.RawGetString("args"); args.Type() != lua.LTTable && args != lua.LNil {
 		return fmt.Errorf("spider.args is a %s; it must be a table of default arguments, or left out", args.Type())
 	}
-	if len(d.startURLs) > 0 && !d.functions["parse"] {
+	switch {
+	case d.functions["make_request_from_data"]: // it says what is called, or emits all there is
+	case len(d.startURLs) > 0 && !d.functions["parse"]:
 		return fmt.Errorf("the spider has start_urls and no function parse; define function spider.parse(response)")
+	case len(d.callbacks()) == 0:
+		return fmt.Errorf("the spider has no function parse, nor any other that gets responses; define function spider.parse(response)")
 	}
 	return nil
 }

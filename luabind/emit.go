@@ -84,11 +84,7 @@ func (v *vm) emitRequest(L *lua.LState, r *luaRequest) {
 
 // checkFunctions raises when the request names a function that the spider has not.
 func (v *vm) checkFunctions(L *lua.LState, r *luaRequest) {
-	callback := r.Callback
-	if callback == "" {
-		callback = defaultCallback
-	}
-	v.checkFunction(L, "callback", callback)
+	v.checkFunction(L, "callback", r.Callback)
 	if r.Errback != "" {
 		v.checkFunction(L, "errback", r.Errback)
 	}

@@ -48,9 +48,9 @@ type jsonEntry struct {
 }
 
 var (
-	errJSONCycle = errors.New("contains itself")
+	errJSONCycle = errors.New("contains itself; give it the fields you want instead of the whole table")
 	errJSONDepth = fmt.Errorf("is nested deeper than %d tables", maxJSONDepth)
-	errJSONSize  = fmt.Errorf("is larger than %d MB as JSON", maxJSONSize>>20)
+	errJSONSize  = fmt.Errorf("is larger than %d MB as JSON; keep less, or emit it in parts", maxJSONSize>>20)
 )
 
 // pop forgets the innermost table, whose entries start at base.
@@ -90,7 +90,7 @@ func (e *jsonEncoder) value(lv lua.LValue) error {
 		}
 		e.buf = append(e.buf, "null"...)
 	default:
-		return fmt.Errorf("is a %s", lv.Type())
+		return fmt.Errorf("is a %s; strings, numbers, true, false and tables of them can be kept", lv.Type())
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ func (e *jsonEncoder) number(f float64) error {
 	case f >= -exact && f <= exact && f == math.Trunc(f):
 		e.buf = strconv.AppendInt(e.buf, int64(f), 10)
 	case math.IsNaN(f):
-		return errors.New("is NaN")
+		return errors.New("is NaN, which JSON has not; leave it out, or use json.null")
 	case math.IsInf(f, 0):
-		return errors.New("is infinite")
+		return errors.New("is infinite, which JSON has not; leave it out, or use json.null")
 	case math.Abs(f) < 1e21 && f == math.Trunc(f):
 		e.buf = strconv.AppendFloat(e.buf, f, 'f', 0, 64)
 	case math.Abs(f) >= 1e21 || math.Abs(f) < 1e-6:

@@ -26,7 +26,7 @@ func (e *jsonEncoder) string(s string) error {
 		start = i + 1
 	}
 	if !ascii && !utf8.ValidString(s) {
-		return fmt.Errorf("is not UTF-8 at byte %d; decode the text first", invalidUTF8(s))
+		return fmt.Errorf("is not UTF-8 at byte %d; decode it first (response.text is decoded, response.body is not)", invalidUTF8(s))
 	}
 	e.buf = append(e.buf, s[start:]...)
 	e.buf = append(e.buf, '"')

@@ -113,7 +113,7 @@ func TestJSONEncodeTwiceTheSameTableIsNoCycle(t *testing.T) {
 	t.Parallel()
 	runCases(t, []moduleCase{
 		{`local a = {1}; return json.encode({a, a, {a}})`, `[[1],[1],[[1]]]`},
-		{`return json.encode({x = {y = 0/0}})`, `raised: <string>:1: json.encode: value.x.y is NaN`},
+		{`return json.encode({x = {y = 0/0}})`, `raised: <string>:1: json.encode: value.x.y is NaN, which JSON has not; leave it out, or use json.null`},
 		{`return json.encode()`, `raised: <string>:1: bad argument #1 to encode (value expected)`},
 		{`pcall(json.encode, {a = {b = {print}}}); return json.encode({c = 1})`, `{"c":1}`},
 	}, "json")

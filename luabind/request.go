@@ -1,6 +1,7 @@
 package luabind
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -224,10 +225,10 @@ func (v *vm) rawObject(name string, t *lua.LTable, old []byte) ([]byte, error) {
 	return b, nil
 }
 
-// checkFunction raises unless a request may name the function.
+// checkFunction raises unless a request may name the function; "" is the default callback.
 func (v *vm) checkFunction(L *lua.LState, what, name string) {
-	if fn, ok := v.spider.RawGetString(name).(*lua.LFunction); ok && fn != nil && !slices.Contains(hooks, name) {
+	if fn, ok := v.spider.RawGetString(cmp.Or(name, defaultCallback)).(*lua.LFunction); ok && fn != nil && !slices.Contains(hooks, name) {
 		return
 	}
-	L.RaiseError("%s %q is no function of the spider%s", what, name, v.gen.didYouMean(name))
+	L.RaiseError("%s", v.gen.noFunction(what, name))
 }

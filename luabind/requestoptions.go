@@ -74,8 +74,11 @@ func setURL(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
 // absoluteURL is the normalised form of an absolute http or https URL.
 func absoluteURL(s string) (string, error) {
 	u, err := weburl.Parse(s)
-	if err != nil || !weburl.IsHTTP(u) {
-		return "", fmt.Errorf("%q is not an absolute http or https URL (response:urljoin makes one of a link)", s)
+	switch {
+	case len(s) > weburl.MaxLength:
+		return "", fmt.Errorf("has %d bytes; a URL may have %d", len(s), weburl.MaxLength)
+	case err != nil || !weburl.IsHTTP(u):
+		return "", fmt.Errorf("%.200q is not an absolute http or https URL (response:urljoin makes one of a link)", s)
 	}
 	return u, nil
 }

@@ -3,6 +3,7 @@ package luabind
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,12 +36,22 @@ func (v *vm) explain(ctx context.Context, fn lua.LValue, err error) error {
 // scriptError reads the position and the Lua frames out of an error that left fn.
 func (v *vm) scriptError(fn lua.LValue, raised *lua.ApiError) *engine.ScriptError {
 	called, _ := fn.(*lua.LFunction)
-	e := &engine.ScriptError{Kind: "error", Message: v.errorText(raised), Traceback: luaFrames(raised.StackTrace, v.names[called])}
+	e := &engine.ScriptError{Kind: "error", Message: clipText(v.errorText(raised)), Traceback: luaFrames(raised.StackTrace, v.names[called])}
 	e.File, e.Line, e.Message = splitPosition(e.Message)
 	if e.File == "" { // error(text, 0), or not text at all: the innermost frame is the next best
 		e.File, e.Line, _ = splitPosition(e.Traceback)
 	}
 	return e
+}
+
+// mostText is how much of a script's error is kept, in bytes: it goes to logs and dead letters, and may be a whole page.
+const mostText = 2000
+
+func clipText(s string) string {
+	if len(s) <= mostText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostText], "") + fmt.Sprintf("... (%d bytes)", len(s))
 }
 
 // errorText is what the script raised, as text.

@@ -19,6 +19,7 @@ import (
 
 	"luacrawl/engine"
 	"luacrawl/scheduler"
+	"luacrawl/scheduler/weburl"
 )
 
 // seedFields are the keys of a seed that is a JSON object; any other goes to meta.
@@ -32,6 +33,12 @@ type seedFields struct {
 	Callback   string                     `json:"callback"`
 	CbKwargs   json.RawMessage            `json:"cb_kwargs"`
 	DontFilter *bool                      `json:"dont_filter"`
+}
+
+// seedTypes say what belongs into a field of a seed.
+var seedTypes = map[string]string{
+	"url": "a string", "method": "a string", "body": "a string", "callback": "a string", "headers": "an object of strings", "meta": "an object",
+	"priority": "a whole number of at most 9 digits", "dont_filter": "true or false",
 }
 
 var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter"}
@@ -52,10 +59,10 @@ func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
 		r, err = seedURL(seed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("seed: %w", err)
+		return nil, err
 	}
 	if name := cmp.Or(r.Callback, defaultCallback); !g.isCallback(name) {
-		return nil, fmt.Errorf("seed: callback %q is no function of the spider%s", name, g.didYouMean(name))
+		return nil, errors.New(g.noFunction("callback", r.Callback))
 	}
 	r.Revision = g.revision
 	return &engine.Output{Requests: []*scheduler.Request{r}, Revision: g.revision}, nil
@@ -63,8 +70,11 @@ func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
 
 func seedURL(seed []byte) (*scheduler.Request, error) {
 	u, err := absoluteURL(string(seed))
-	if err != nil {
-		return nil, fmt.Errorf("%.200q is not an absolute http or https URL, nor a JSON object", seed)
+	switch {
+	case err != nil && len(seed) > weburl.MaxLength && bytes.HasPrefix(seed, []byte("http")):
+		return nil, fmt.Errorf("its URL %w", err)
+	case err != nil:
+		return nil, errors.New("it is neither a JSON object nor an absolute URL, which begins with http:// or https://")
 	}
 	return &scheduler.Request{URL: u, DontFilter: true}, nil
 }
@@ -74,9 +84,15 @@ func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
 	if err != nil {
 		return nil, seedJSONError(err)
 	}
+	if f.URL == "" {
+		return nil, errors.New("it has no url; a seed that is JSON needs one: {\"url\": \"https://...\"}")
+	}
 	u, err := absoluteURL(f.URL)
-	if err != nil {
-		return nil, fmt.Errorf("url %.200q is not an absolute http or https URL", f.URL)
+	switch {
+	case err != nil && len(f.URL) > weburl.MaxLength:
+		return nil, fmt.Errorf("its url %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("url %q is not an absolute URL, which begins with http:// or https://", f.URL)
 	}
 	r := &scheduler.Request{URL: u, Body: []byte(f.Body), Priority: int(f.Priority), Callback: f.Callback, DontFilter: f.DontFilter == nil || *f.DontFilter}
 	if r.Method = strings.ToUpper(f.Method); r.Method == http.MethodGet {
@@ -118,10 +134,11 @@ func splitSeed(seed []byte) (f seedFields, others map[string]json.RawMessage, er
 
 func seedJSONError(err error) error {
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		return fmt.Errorf("%s is a JSON %s, not what belongs there", wrong.Field, wrong.Value)
+	if errors.As(err, &wrong) {
+		field, _, _ := strings.Cut(wrong.Field, ".")
+		return fmt.Errorf("%s holds a JSON %s; it must be %s", wrong.Field, wrong.Value, seedTypes[field])
 	}
-	return fmt.Errorf("it is not valid JSON: %w", err)
+	return fmt.Errorf("it begins like a JSON object and is none: %w", err)
 }
 
 func seedHeaders(headers map[string]string) (http.Header, error) {
@@ -143,7 +160,7 @@ func seedKwargs(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if raw[0] != '{' {
-		return nil, errors.New("cb_kwargs is no JSON object")
+		return nil, errors.New("cb_kwargs is not a JSON object")
 	}
 	return raw, nil
 }

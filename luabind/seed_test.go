@@ -48,33 +48,58 @@ func TestBadSeeds(t *testing.T) {
 	t.Parallel()
 	s := spider(t, "")
 	for seed, want := range map[string]string{
-		"":              "seed: it is empty",
-		"example":       `seed: "example" is not an absolute http or https URL, nor a JSON object`,
-		"ftp://x.test/": "is not an absolute http or https URL",
-		"\xff\xfe":      "seed: it is not UTF-8",
-		"{\"url\":\"http://x.test/\",\"meta\":{\"a\":\"\xff\"}}": "seed: it is not UTF-8",
-		`{"url":5}`:    "seed: url is a JSON number, not what belongs there",
-		`{"url":"/x"}`: `seed: url "/x" is not an absolute`,
-		`{"a":1}`:      `seed: url "" is not an absolute`,
-		`{"url"`:       "seed: it is not valid JSON",
-		`{"url":"http://x.test/","priority":"high"}`:       "seed: priority is a JSON string",
-		`{"url":"http://x.test/","priority":1.5}`:          "seed: priority is a JSON number 1.5",
-		`{"url":"http://x.test/","meta":[1]}`:              "seed: meta is a JSON array",
-		`{"url":"http://x.test/","cb_kwargs":[1]}`:         "seed: cb_kwargs is no JSON object",
-		`{"url":"http://x.test/","method":"A B"}`:          `seed: method "A B" is not an HTTP method`,
-		`{"url":"http://x.test/","headers":{"a b":"c"}}`:   "seed: header",
-		`{"url":"http://x.test/","callback":"othr"}`:       `seed: callback "othr" is no function of the spider; did you mean "other"?`,
+		"":            "it is empty; push a URL or a JSON object with url",
+		"example":     "it is neither a JSON object nor an absolute URL, which begins with http:// or https://",
+		"x.test/page": "it is neither a JSON object nor an absolute URL",
+		"http://x.test/" + strings.Repeat("x", 9000):                "its URL has 9014 bytes; a URL may have 8192",
+		`{"url":"http://x.test/` + strings.Repeat("x", 9000) + `"}`: "its url has 9014 bytes; a URL may have 8192",
+		"ftp://x.test/": "it is neither a JSON object nor an absolute URL",
+		`["http://x"]`:  "it is neither a JSON object nor an absolute URL",
+		`"http://x"`:    "it is neither a JSON object nor an absolute URL",
+		"5":             "it is neither a JSON object nor an absolute URL",
+		"\xff\xfe":      "it is not UTF-8; a spider reads other bytes in make_request_from_data",
+		"{\"url\":\"http://x.test/\",\"meta\":{\"a\":\"\xff\"}}": "it is not UTF-8",
+		`{"url":5}`:    "url holds a JSON number; it must be a string",
+		`{"url":"/x"}`: `url "/x" is not an absolute URL, which begins with http:// or https://`,
+		`{"a":1}`:      `it has no url; a seed that is JSON needs one: {"url": "https://..."}`,
+		`{"url"`:       "it begins like a JSON object and is none: unexpected end of JSON input",
+		`{"url":"http://x.test/","priority":"high"}`:       "priority holds a JSON string; it must be a whole number",
+		`{"url":"http://x.test/","priority":1.5}`:          "priority holds a JSON number 1.5; it must be a whole number",
+		`{"url":"http://x.test/","priority":1e10}`:         "priority holds a JSON number 1e10; it must be a whole number of at most 9 digits",
+		`{"url":"http://x.test/","meta":[1]}`:              "meta holds a JSON array; it must be an object",
+		`{"url":"http://x.test/","cb_kwargs":[1]}`:         "cb_kwargs is not a JSON object",
+		`{"url":"http://x.test/","method":"A B"}`:          `method "A B" is not an HTTP method`,
+		`{"url":"http://x.test/","headers":{"a b":"c"}}`:   `header "a b": "c" cannot be sent`,
+		`{"url":"http://x.test/","headers":{"a":1}}`:       "headers holds a JSON number; it must be an object of strings",
+		`{"url":"http://x.test/","callback":"othr"}`:       `callback "othr" is no function of the spider; did you mean "other"?`,
 		"http://x.test/ http://y.test/" + "\x00":           "",
-		`{"url":"http://x.test/","dont_filter":"perhaps"}`: "seed: dont_filter is a JSON string",
+		`{"url":"http://x.test/","dont_filter":"perhaps"}`: "dont_filter holds a JSON string; it must be true or false",
 	} {
 		out, err := s.Seed(seed)
 		if want == "" {
 			continue
 		}
 		var e *engine.ScriptError
-		if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+		if err == nil || errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q\ngot  %v, %v\nwant %s", seed, out, err, want)
 		}
+	}
+}
+
+// TestSeedWithoutParse: the spider is one whose seeds name their callbacks.
+func TestSeedWithoutParse(t *testing.T) {
+	t.Parallel()
+	s := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: "local s = { name = 'a' }\nfunction s.list() emit(request { url = 'http://x.test/' }) end\nreturn s"})
+	const want = `the request names no callback and the spider has no function parse; define function spider.parse(response), or name one of ["list"]`
+	if _, err := s.Seed("http://x.test/"); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	out, err := s.Seed(`{"url":"http://x.test/","callback":"list"}`)
+	if err != nil || len(out.Requests) != 1 {
+		t.Fatalf("%v, %v", out, err)
+	}
+	if _, err := s.Callback(out.Requests[0], ""); err == nil || !strings.HasSuffix(err.Error(), "lua:2: "+want) {
+		t.Errorf("a request without a callback: %v", err)
 	}
 }
 

@@ -191,7 +191,15 @@ func (v *vm) placed(function string, err error) error {
 }
 
 func (g *generation) unknownCallback(name string) error {
-	return &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: fmt.Sprintf("callback %q is no function of the spider%s", name, g.didYouMean(name))}
+	return &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: g.noFunction("callback", name)}
+}
+
+// noFunction says that a request names a function which the spider has not; what is callback or errback.
+func (g *generation) noFunction(what, name string) string {
+	if name == "" {
+		return fmt.Sprintf("the request names no callback and the spider has no function parse; define function spider.parse(response), or name one of %q", g.callbacks())
+	}
+	return fmt.Sprintf("%s %.100q is no function of the spider%s", what, name, g.didYouMean(name))
 }
 
 func (g *generation) didYouMean(name string) string {

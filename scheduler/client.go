@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,10 +22,16 @@ type Client struct {
 	mu      sync.Mutex
 	down    time.Time // since when Redis has not answered; guarded by mu
 	waiting int       // calls that wait for it to answer; guarded by mu
+	outage  outage    // what the log says of it; guarded by mu
 }
 
 // Close ends all connections.
-func (c *Client) Close() error { return c.rdb.Close() }
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.outage.end(c.logger, c.name)
+	c.mu.Unlock()
+	return c.rdb.Close()
+}
 
 // Name is the server as it may be shown: address and database, never user or password.
 func (c *Client) Name() string { return c.name }
@@ -75,10 +82,11 @@ func (c *Client) fell(err error, waits bool) {
 	if !waits {
 		c.waiting++
 	}
+	now := time.Now()
 	if c.down.IsZero() {
-		c.down = time.Now()
-		c.logger.Warn("redis does not answer: waiting for it", "redis", c.name, "error", err)
+		c.down = now
 	}
+	c.outage.fell(now, c.logger, c.name, err)
 }
 
 // ended notes that a call is over. Redis is back when one succeeds and none waits: one that is out of memory answers reads all the time.
@@ -88,9 +96,9 @@ func (c *Client) ended(waited, ok bool) {
 	if waited {
 		c.waiting--
 	}
-	if ok && c.waiting == 0 && !c.down.IsZero() {
-		c.logger.Info("redis is back", "redis", c.name, "after", time.Since(c.down).Round(time.Millisecond))
+	if ok && c.waiting == 0 {
 		c.down = time.Time{}
+		c.outage.rose(time.Now(), c.logger, c.name)
 	}
 }
 
@@ -99,10 +107,13 @@ func (c *Client) explain(ctx context.Context, k keyset, err error) error {
 	if err == nil || !wrongType(err) {
 		return err
 	}
+	if got, e := c.rdb.Type(ctx, k.startURLs).Result(); e == nil && !slices.Contains([]string{"none", "list", "set", "zset"}, got) {
+		return &wrongTypeError{k.startURLs, got, "a list, set or zset"}
+	}
 	for key, want := range k.types() {
 		got, e := c.rdb.Type(ctx, key).Result()
 		if e == nil && got != "none" && got != want {
-			return fmt.Errorf("%w: %s holds a %s, not a %s: rename or delete it, or set another key name", ErrWrongType, key, got, want)
+			return &wrongTypeError{key, got, "a " + want}
 		}
 	}
 	return fmt.Errorf("%w: %w", ErrWrongType, err)
@@ -110,6 +121,15 @@ func (c *Client) explain(ctx context.Context, k keyset, err error) error {
 
 // ErrWrongType says that one of a crawl's keys is in use for something else.
 var ErrWrongType = errors.New("a key of the crawl holds another type")
+
+// wrongTypeError is an ErrWrongType that names the key.
+type wrongTypeError struct{ key, got, want string }
+
+func (e *wrongTypeError) Error() string {
+	return fmt.Sprintf("%s holds a %s, not %s: rename or delete it, or set another key name", e.key, e.got, e.want)
+}
+
+func (e *wrongTypeError) Is(target error) bool { return target == ErrWrongType }
 
 // backoff waits 50 ms at first, doubling to 1 s, each time between half and all of that.
 type backoff struct{ base time.Duration }

@@ -174,6 +174,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 	c := &o.Children[i]
 	json, err := c.Request.Encode()
 	if err != nil {
+		f.logger.Warn("a request could not be queued and went to dead", "url", start(c.Request.URL), "error", err)
 		return kids, append(letters, DeadLetter{
 			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback,
 		})
@@ -194,7 +195,7 @@ const noLease = "/"
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
 	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
 	hold := max(0, int64(math.Ceil(float64(o.Hold)/float64(time.Millisecond))))
-	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.givenUp()), hold, len(o.Items))
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), hold, len(o.Items))
 	for _, item := range o.Items {
 		args = append(args, item)
 		p.bytes += len(item)

@@ -27,6 +27,9 @@ type DialOptions struct {
 // ErrEvicts says that a Redis may throw away keys of ours when it is full.
 var ErrEvicts = errors.New("redis evicts keys")
 
+// ErrURL says that a Redis' URL cannot be read.
+var ErrURL = errors.New("redis URL")
+
 // Dial connects to a Redis and checks that it may be used. A server that does not answer or is still loading is tried for Wait; a refused
 // user or password and a wrong URL are errors at once, and so is ErrEvicts. No error holds a password.
 func Dial(ctx context.Context, o DialOptions) (*Client, error) {
@@ -51,13 +54,22 @@ func (c *Client) greet(ctx context.Context, wait time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, max(wait, time.Second))
 	defer cancel()
 	again := func(err error) bool { return passes(err) && !denied(err) && !certain(err) }
-	err := c.tryWhile(limited, again, func() error { return c.rdb.Ping(limited).Err() })
+	last := errors.New("no reply")
+	err := c.tryWhile(limited, again, func() error {
+		err := c.rdb.Ping(limited).Err()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			last = err
+		}
+		return err
+	})
 	switch {
 	case err == nil:
 	case denied(err):
-		return fmt.Errorf("redis refuses the user or password: %w", err)
+		return fmt.Errorf("redis refuses the user or password: %w; they belong in the URL, as in redis://user:password@host:6379/0", err)
 	case ctx.Err() == nil && limited.Err() != nil:
-		return fmt.Errorf("redis did not answer within %s: %w", max(wait, time.Second), err)
+		return fmt.Errorf("redis did not answer within %s: %s: %w; is it running, and are host and port right?", max(wait, time.Second), c.name, last)
+	case ctx.Err() == nil && !certain(err):
+		return fmt.Errorf("%w; is there another program than redis at this address?", err)
 	default:
 		return fmt.Errorf("connecting to redis: %w", err)
 	}
@@ -94,7 +106,7 @@ func (c *Client) checkPolicy(ctx context.Context) error {
 func parseURL(raw string) (*redis.Options, error) {
 	opt, err := redis.ParseURL(raw)
 	if err != nil {
-		return nil, fmt.Errorf("redis URL: %s", urlFault(raw, err))
+		return nil, fmt.Errorf("%w: %s", ErrURL, urlFault(raw, err))
 	}
 	opt.MaxRetries = -1
 	opt.DialerRetries = 1

@@ -59,7 +59,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 		"redis://127.0.0.1:1/x":                "invalid database number",
 		"redis://127.0.0.1:1/0?nope=1":         "unexpected option: nope",
 		"redis://127.0.0.1:1/0?read_timeout=x": "read_timeout",
-		"redis://127.0.0.1:1/0":                "redis did not answer within 1s: redis://127.0.0.1:1/0",
+		"redis://127.0.0.1:1/0":                "redis did not answer within 1s: redis://127.0.0.1:1/0: dial tcp 127.0.0.1:1: connect: connection refused; is it running, and are host and port right?",
 	} {
 		if _, err := dial(t, url, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", url, err, want)
@@ -215,6 +215,8 @@ func (b *syncBuffer) String() string {
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, redistest.Start(t, redistest.Options{}).URL(), Config{})
+	log := new(syncBuffer)
+	k.client.logger = slog.New(slog.NewTextHandler(log, nil))
 	later := get("later")
 	later.Delay = time.Millisecond
 	k.add(get("1"), get("2"), get("3"), later)
@@ -239,6 +241,9 @@ func TestOutOfMemory(t *testing.T) {
 	}
 	if k.Down().IsZero() {
 		t.Error("a full Redis is not down")
+	}
+	if !strings.Contains(log.String(), "redis is full: waiting until it has memory again") {
+		t.Errorf("log:\n%s", log)
 	}
 	if s := k.check(); s.Items != 0 || s.InFlight != before.InFlight || s.Seen != before.Seen {
 		t.Errorf("half of it was stored, or leases were taken without a commit: %+v", s)
@@ -267,7 +272,8 @@ func TestPortIsNotRedis(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	if _, err := dial(t, "redis://"+l.Addr().String(), time.Second); err == nil {
-		t.Error("no error")
+	_, err = dial(t, "redis://"+l.Addr().String(), time.Second)
+	if err == nil || !strings.HasSuffix(err.Error(), "is there another program than redis at this address?") {
+		t.Error(err)
 	}
 }

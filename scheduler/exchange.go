@@ -16,6 +16,7 @@ type Exchanged struct {
 	Leases   []Lease
 	Wait     time.Duration // with fewer leases than asked for: when to ask again
 	Refilled int           // seeds that were taken in
+	Seeds    error         // why seeds were asked for and cannot be taken in (ErrWrongType); all else was done
 	Paused   bool
 	Pending  int64
 	Filtered int       // children that were duplicates
@@ -168,6 +169,9 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 		n, _ := refill.Int()
 		x.Refilled, a.refilled = n, true
 	}
+	if refill != nil && wrongType(refill.Err()) {
+		x.Seeds, a.refilled, err = f.client.explain(ctx, f.keys, refill.Err()), true, nil
+	}
 	var l answer
 	if e := f.read(&l, lease); e != nil {
 		return e
@@ -175,7 +179,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	if beat > 0 {
 		f.beaten = time.Now()
 	}
-	if refill != nil && refill.Err() != nil {
+	if refill != nil && !a.refilled {
 		err = refill.Err()
 	}
 	if e := f.leased(x, &l); e != nil {

@@ -45,6 +45,9 @@ func refused(err error) bool {
 	return false
 }
 
+// outOfMemory reports that Redis has no memory left for what it was told.
+func outOfMemory(err error) bool { return replied(err) && strings.HasPrefix(reply(err), "OOM") }
+
 // unsent reports that a command cannot have been carried out, so that it may be sent again whatever it does.
 func unsent(err error) bool {
 	if refused(err) || noScript(err) {

@@ -36,8 +36,8 @@ func (o *Outcome) Prepare() {
 // forced reports that the child is added whether it was seen or not.
 func (c *Child) forced() bool { return c.Force || c.Request.DontFilter }
 
-// givenUp reports that the outcome carries the dead letter of its own request or seed.
-func (o *Outcome) givenUp() bool {
+// GivenUp reports that the outcome carries the dead letter of its own request or seed.
+func (o *Outcome) GivenUp() bool {
 	for i := range o.Dead {
 		if o.Dead[i].Kind != DeadItem {
 			return true

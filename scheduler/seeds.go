@@ -26,7 +26,7 @@ func (c *Client) PushSeeds(ctx context.Context, spider string, keys Keys, seeds 
 			return err
 		})
 		if err != nil {
-			return taken, fmt.Errorf("pushing seeds to %s: %d of %d are certain: %w", k.startURLs, taken, len(seeds), err)
+			return taken, fmt.Errorf("pushing seeds to %s: %d of %d are certain: %w", k.startURLs, taken, len(seeds), c.explain(ctx, k, err))
 		}
 		taken += n
 	}

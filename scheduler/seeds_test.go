@@ -148,8 +148,15 @@ func TestWrongTypeOfStartURLs(t *testing.T) {
 		if x := k.exchange(k.Frontier, nil, 1, 1); len(x.Leases) != 1 {
 			t.Error("work that is there does not go on")
 		}
-		if _, err := k.Exchange(k.ctx, nil, 1, 1); !errors.Is(err, ErrWrongType) || !strings.Contains(err.Error(), "hotnews:start_urls holds a string") {
-			t.Errorf("%v", err)
+		const want = "hotnews:start_urls holds a string, not a list, set or zset: rename or delete it, or set another key name"
+		x := k.exchange(k.Frontier, nil, 1, 1)
+		if !errors.Is(x.Seeds, ErrWrongType) || x.Seeds.Error() != want || len(x.Leases) != 0 || !k.Down().IsZero() {
+			t.Errorf("%+v", x)
+		}
+		k.rdb.Del(k.ctx, k.keys.startURLs)
+		k.rdb.RPush(k.ctx, k.keys.startURLs, "seed")
+		if x := k.exchange(k.Frontier, nil, 1, 1); x.Seeds != nil || paths(x.Leases) != "seed" {
+			t.Errorf("when the key is mended: %+v", x)
 		}
 	})
 }

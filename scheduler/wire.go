@@ -61,7 +61,7 @@ func (r *Request) Encode() ([]byte, error) {
 	}
 	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if len(b) > MaxMember-headSize {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), MaxMember-headSize)
+		return nil, fmt.Errorf("%w: %d bytes, at most %d; carry less in meta, cb_kwargs or body", ErrTooLarge, len(b), MaxMember-headSize)
 	}
 	return b, nil
 }
@@ -138,12 +138,24 @@ func object(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// plain says what encoding/json found without the names of our types.
+func plain(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if wrong.Field == "" {
+		return fmt.Errorf("it is a JSON %s", wrong.Value)
+	}
+	return fmt.Errorf("%s holds a JSON %s", wrong.Field, wrong.Value)
+}
+
 // DecodeRequest reads a wire form. Fields that it does not know are passed over; a version that it does not know,
 // and what is no request at all, is an error that says so.
 func DecodeRequest(b []byte) (*Request, error) {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
-		return nil, fmt.Errorf("not a request in JSON: %w", err)
+		return nil, fmt.Errorf("not a request in JSON: %w", plain(err))
 	}
 	if w.Version != WireVersion {
 		return nil, fmt.Errorf("request of version %d: this luacrawl reads version %d", w.Version, WireVersion)

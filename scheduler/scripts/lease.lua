@@ -117,7 +117,7 @@ local function pop(slot, want)
     return got, around_foreign(want, got, theirs), true, #back > 0
   end
   for j = 2, #theirs, 2 do
-    redis.pcall('RPUSH', dead, letter('unreadable', 'not a request of luacrawl', slot, '', 0, theirs[j]))
+    redis.pcall('RPUSH', dead, letter('unreadable', 'a member of ' .. queue(slot) .. ' that is no request of luacrawl', slot, '', 0, theirs[j]))
     redis.pcall('HINCRBY', stats, 'scheduler/enqueued', 1)
     redis.pcall('HINCRBY', stats, 'scheduler/dead', 1)
   end

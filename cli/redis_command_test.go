@@ -1,0 +1,70 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// redisCommands are what a script does with its Redis, as a person would with redis-cli: "redis NAME ARGUMENT...".
+var redisCommands = map[string]struct {
+	arguments int
+	run       func(ts *testscript.TestScript, m *miniredis.Miniredis, args []string) error
+}{
+	"lpush": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		_, err := m.Lpush(a[0], a[1])
+		return err
+	}},
+	"rpush": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		_, err := m.RPush(a[0], a[1])
+		return err
+	}},
+	"rpushfile": {2, func(ts *testscript.TestScript, m *miniredis.Miniredis, a []string) error { // the file's bytes are one value
+		value, err := os.ReadFile(ts.MkAbs(a[1]))
+		if err == nil {
+			_, err = m.RPush(a[0], string(value))
+		}
+		return err
+	}},
+	"sadd": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		_, err := m.SAdd(a[0], a[1])
+		return err
+	}},
+	"zadd": {3, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		score, err := strconv.ParseFloat(a[1], 64)
+		if err == nil {
+			_, err = m.ZAdd(a[0], score, a[2])
+		}
+		return err
+	}},
+	"set": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { return m.Set(a[0], a[1]) }},
+	"del": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { m.Del(a[0]); return nil }},
+	"password": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		m.RequireAuth(a[0])
+		return nil
+	}},
+	"list": {1, func(ts *testscript.TestScript, m *miniredis.Miniredis, a []string) error { // one value a line on standard output
+		values, _ := m.List(a[0]) // a missing key is an empty list
+		for _, v := range values {
+			fmt.Fprintln(ts.Stdout(), v)
+		}
+		return nil
+	}},
+	"len": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		values, _ := m.List(a[0])
+		if got := strconv.Itoa(len(values)); got != a[1] {
+			return fmt.Errorf("%s has %s values, want %s: %.2000q", a[0], got, a[1], values)
+		}
+		return nil
+	}},
+}
+
+func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 || len(args)-1 != redisCommands[args[0]].arguments {
+		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|set|del|password|list|len ARGUMENT...: got %q", args)
+	}
+	ts.Check(redisCommands[args[0]].run(ts, ts.Value(redisKey{}).(*miniredis.Miniredis), args[1:]))
+}
