@@ -175,7 +175,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 	json, err := c.Request.Encode()
 	if err != nil {
 		return kids, append(letters, DeadLetter{
-			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback,
+			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback, Revision: c.Request.Revision,
 		})
 	}
 	print := c.Request.Fingerprint().String()
