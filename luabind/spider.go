@@ -206,8 +206,9 @@ func (g *generation) unknownCallback(name string) error {
 	return &engine.UnknownCallbackError{Callback: name, Revision: g.revision, Err: e}
 }
 
-func (g *generation) didYouMean(name string) string {
-	known := g.callbacks()
+// didYouMean is the tail of an error about a callback that is none.
+func (d *definition) didYouMean(name string) string {
+	known := d.callbacks()
 	if near := engine.Nearest(name, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

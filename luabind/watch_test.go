@@ -100,15 +100,19 @@ func TestWatcherSeesContents(t *testing.T) {
 		edit func(w *watched)
 		want int // changes seen within a second
 	}{
-		"nothing":             {func(*watched) {}, 0},
-		"the spider":          {func(w *watched) { w.write("a.lua", requiring+"-- 2") }, 1},
-		"a module":            {func(w *watched) { w.write("m.lua", "return 2") }, 1},
-		"as long as before":   {func(w *watched) { w.write("m.lua", "return 3") }, 1},
-		"both":                {func(w *watched) { w.write("m.lua", "return 2"); w.write("a.lua", requiring+"-- 2") }, 1},
-		"touched":             {func(w *watched) { w.write("a.lua", requiring) }, 0},
-		"a file beside":       {func(w *watched) { w.write("n.lua", "return 2") }, 0},
-		"a broken save":       {func(w *watched) { w.write("a.lua", "return {{") }, 1},
-		"a save in two steps": {func(w *watched) { w.write("a.lua", ""); time.Sleep(30 * time.Millisecond); w.write("a.lua", requiring+"--") }, 1},
+		"nothing":           {func(*watched) {}, 0},
+		"the spider":        {func(w *watched) { w.write("a.lua", requiring+"-- 2") }, 1},
+		"a module":          {func(w *watched) { w.write("m.lua", "return 2") }, 1},
+		"as long as before": {func(w *watched) { w.write("m.lua", "return 3") }, 1},
+		"both":              {func(w *watched) { w.write("m.lua", "return 2"); w.write("a.lua", requiring+"-- 2") }, 1},
+		"touched":           {func(w *watched) { w.write("a.lua", requiring) }, 0},
+		"a file beside":     {func(w *watched) { w.write("n.lua", "return 2") }, 0},
+		"a broken save":     {func(w *watched) { w.write("a.lua", "return {{") }, 1},
+		"a save in two steps": {func(w *watched) {
+			w.write("a.lua", "")
+			time.Sleep(30 * time.Millisecond)
+			w.write("a.lua", requiring+"--")
+		}, 1},
 		"renamed away and back": {func(w *watched) {
 			w.remove("a.lua")
 			time.Sleep(30 * time.Millisecond)
