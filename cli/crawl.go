@@ -36,6 +36,7 @@ type crawl struct {
 	downloader *fetch.Downloader
 	output     *output
 	engine     *engine.Crawl
+	reloader   *reloader
 }
 
 // run opens what a crawl needs, crawls, tells how it ended, and closes everything.
@@ -57,6 +58,7 @@ func (c *crawl) run(ctx context.Context) (err error) {
 	})
 	defer c.downloader.Close()
 	if c.engine, err = c.newEngine(); err == nil {
+		c.reloader = newReloader(c.spider, c.job.source, c.logs, c.engine.SetSettings)
 		c.stop.onSecond(c.engine.Kill)
 		c.announce()
 		err = c.work(ctx)
@@ -140,8 +142,13 @@ func short(revision string) string { return revision[:min(len(revision), 12)] }
 func (c *crawl) work(ctx context.Context) error {
 	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	shown := &progress{logs: c.logs, screen: c.screen, name: c.spider.Name(), ask: c.engine.Progress, embedded: c.place.embedded()}
+	shown := &progress{logs: c.logs, screen: c.screen, name: c.spider.Name(), ask: c.engine.Progress, embedded: c.place.embedded(), unmended: c.reloader.unmended}
 	wg.Go(func() { shown.Run(loops) })
+	if c.job.source.folder != "" {
+		wg.Go(func() {
+			_ = luabind.NewWatcher(c.spider, c.job.source.folder, c.reloader.reload, c.logs.Logger).Run(loops) // it ends with loops only
+		})
+	}
 	if c.place.joined() {
 		wg.Go(func() { c.watchHost(loops) })
 	}
@@ -192,7 +199,7 @@ func (c *crawl) watchHost(ctx context.Context) {
 
 // tell prints how the crawl ended.
 func (c *crawl) tell(ctx context.Context, ended engine.Summary) {
-	s := summary{spider: c.spider.Name(), Summary: ended, progress: c.engine.Progress()}
+	s := summary{spider: c.spider.Name(), Summary: ended, progress: c.engine.Progress(), revisions: c.reloader.history(), unmended: c.reloader.unmended()}
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 	defer cancel()
 	if status, err := c.place.client.Status(asking, s.spider, c.settings.Keys); err == nil {

@@ -64,6 +64,15 @@ func (l *logs) setLevel(name string) error {
 	return nil
 }
 
+// alarm says something that a person has to act on, also with -q.
+func (l *logs) alarm(line string) {
+	if l.json {
+		l.Error(line)
+		return
+	}
+	io.WriteString(l.out, line+"\n")
+}
+
 // notice says something that a person at the command line should read: a plain line, or a log record with --log-format json.
 func (l *logs) notice(line string) {
 	switch {

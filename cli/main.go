@@ -33,7 +33,7 @@ func (p *program) app() *cli.App {
 		UsageText:   "luacrawl COMMAND [OPTION...] [ARGUMENT...]",
 		Description: "Try it without a network and without a Redis:\n\n  luacrawl run --demo",
 		Commands: []*cli.Command{
-			p.runCommand(), p.seedCommand(), p.statusCommand(), p.versionCommand(), p.completionCommand(), helpCommand(),
+			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.versionCommand(), p.completionCommand(), helpCommand(),
 		},
 		Reader:                    p.In,
 		Writer:                    p.Out,

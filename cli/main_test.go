@@ -22,7 +22,8 @@ import (
 // TestMain makes this test binary the command luacrawl for scripts and for tests that start processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"luacrawl": func() { os.Exit(cli.Main(os.Args, cli.Process())) },
+		"luacrawl":          func() { os.Exit(cli.Main(os.Args, cli.Process())) },
+		"luacrawl-measured": measured,
 	})
 }
 

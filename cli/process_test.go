@@ -19,10 +19,16 @@ type process struct {
 // startLuacrawl runs the command that main.go is, in a folder of its own unless dir is given. It is killed with the test.
 func startLuacrawl(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
+	return startCommand(t, "luacrawl", dir, args...)
+}
+
+// startCommand is startLuacrawl with another of TestMain's commands.
+func startCommand(t *testing.T, command, dir string, args ...string) *process {
+	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	p := &process{Cmd: exec.Command("luacrawl", args...), output: &lockedBuffer{}, exited: make(chan struct{})}
+	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
 	p.Dir, p.Stdout, p.Stderr = dir, p.output, p.output
 	if err := p.Start(); err != nil {
 		t.Fatal(err)

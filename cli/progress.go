@@ -27,9 +27,11 @@ type progress struct {
 	name     string
 	ask      func() engine.Progress
 	embedded bool
+	unmended func() string // where the last edit of the spider is broken, "" when it is in effect; nil when edits do not count
 
 	rates  rates
 	warned bool            // of embeddedLimit
+	said   string          // what unmended said in the last log line
 	logged engine.Progress // what the last log line said: a run that waits does not repeat it
 }
 
@@ -61,22 +63,34 @@ func (p *progress) tick(now time.Time, live bool) {
 		p.warned = true
 		p.logs.Warn("the embedded redis gets slow with so many pending requests: use a redis-server and --redis", "pending", state.Pending, "limit", embeddedLimit)
 	}
+	broken := ""
+	if p.unmended != nil {
+		broken = p.unmended()
+	}
 	if live {
-		p.screen.show(liveLine(p.name, state, rate, now))
+		p.screen.show(liveLine(p.name, broken, state, rate, now))
 		return
 	}
-	if state == p.logged {
+	if state == p.logged && broken == p.said {
 		return
 	}
-	p.logged = state
-	p.logs.Info("progress", "spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
-		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors)
+	p.logged, p.said = state, broken
+	attributes := []any{"spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
+		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors}
+	if broken != "" {
+		attributes = append(attributes, "edit_not_in_effect", broken)
+	}
+	p.logs.Info("progress", attributes...)
 }
 
-// liveLine says the most important first, since a narrow window cuts the end off.
-func liveLine(name string, s engine.Progress, rate float64, now time.Time) string {
+// liveLine says the most important first, since a narrow window cuts the end off. broken is where the last edit is broken.
+func liveLine(name, broken string, s engine.Progress, rate float64, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s pages  %s items  %s/s  %s pending  %d in flight", name,
+	b.WriteString(name)
+	if broken != "" {
+		fmt.Fprintf(&b, "  EDIT NOT IN EFFECT: %s", broken)
+	}
+	fmt.Fprintf(&b, "  %s pages  %s items  %s/s  %s pending  %d in flight",
 		thousands(s.Pages), thousands(s.Items), strconv.FormatFloat(round(rate), 'f', -1, 64), thousands(s.Pending), s.InFlight)
 	if s.Errors > 0 {
 		fmt.Fprintf(&b, "  %s errors", thousands(s.Errors))

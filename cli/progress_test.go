@@ -104,7 +104,7 @@ func TestLiveLineSaysWhatHolds(t *testing.T) {
 		"waiting for seeds":          {Idle: true},
 		"waiting for Redis for 1m5s": {Down: now.Add(-65 * time.Second)},
 	} {
-		if line := liveLine("blog", state, 0, now); !strings.HasSuffix(line, "  "+want) {
+		if line := liveLine("blog", "", state, 0, now); !strings.HasSuffix(line, "  "+want) {
 			t.Errorf("no %q in %q", want, line)
 		}
 	}

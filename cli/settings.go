@@ -48,6 +48,17 @@ func (l layers) merge(file string, spider map[string]any) (engine.Settings, erro
 	return s, nil
 }
 
+// decide reports whether an outer layer gives the setting a value, whatever the spider says.
+func (l layers) decide(name string) bool {
+	if _, set := l.sets[name]; set {
+		return true
+	}
+	return slices.ContainsFunc(l.environ, func(entry string) bool {
+		variable, value, _ := strings.Cut(entry, "=")
+		return variable == envPrefix+strings.ToUpper(name) && value != ""
+	})
+}
+
 // pairs reads the NAME=VALUE of a repeatable flag; the last value of a name wins.
 func pairs(flag string, values []string) (map[string]string, error) {
 	m := make(map[string]string, len(values))

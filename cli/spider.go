@@ -16,6 +16,7 @@ import (
 // source is a spider's file and what it is loaded with.
 type source struct {
 	fsys    fs.FS
+	folder  string // of fsys on disk; "" when its files cannot change
 	main    string // its file in fsys
 	display string // how the folder is called in errors, with its slash
 	args    map[string]string
@@ -51,7 +52,7 @@ func (p *program) source(c *cli.Context, file string) (source, error) {
 	}
 	dir, main := filepath.Split(filepath.Clean(file))
 	return source{
-		fsys: os.DirFS(cmp.Or(dir, ".")), main: main, display: filepath.ToSlash(dir), args: args,
+		fsys: os.DirFS(cmp.Or(dir, ".")), folder: cmp.Or(dir, "."), main: main, display: filepath.ToSlash(dir), args: args,
 		layers: layers{environ: p.Environ, sets: sets},
 	}, nil
 }

@@ -29,6 +29,9 @@ type summary struct {
 	engine.Summary
 	progress engine.Progress
 	left     *scheduler.Status // nil when Redis could not be asked
+
+	revisions []string // that have run, in order
+	unmended  string   // where the last edit is broken, "" when it is in effect
 }
 
 // headline says how it ended, in one line.
@@ -72,6 +75,12 @@ func (s summary) write(out io.Writer) {
 	row := func(name string, format string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
+	if len(s.revisions) > 0 {
+		row("revision", "%s", s.history())
+	}
+	if s.unmended != "" {
+		row("not in effect", "the last edit: %s", s.unmended)
+	}
 	row("pages", "%s  (%v a second)", thousands(s.progress.Pages), s.rate())
 	row("items", "%s%s", thousands(s.progress.Items), some(s.Stats[statDropped], "dropped"))
 	if by := s.statuses(); len(by) > 0 {
@@ -97,13 +106,31 @@ func (s summary) write(out io.Writer) {
 	t.Flush()
 }
 
+// mostRevisions is how many revisions are named one by one.
+const mostRevisions = 4
+
+// history names the revisions that have run: the first and the last of many.
+func (s summary) history() string {
+	names := make([]string, 0, len(s.revisions))
+	for _, r := range s.revisions {
+		names = append(names, short(r))
+	}
+	if edits := len(names) - 1; edits >= mostRevisions {
+		return fmt.Sprintf("%s -> %s, %d edits", names[0], names[edits], edits)
+	}
+	return strings.Join(names, " -> ")
+}
+
 // attributes are the same for a log record.
 func (s summary) attributes() []any {
 	a := []any{
 		"spider", s.spider, "reason", s.Reason, "started", s.Started, "seconds", s.Duration.Seconds(),
 		"pages", s.progress.Pages, "items", s.progress.Items, "errors", s.progress.Errors,
 		"dropped", s.Stats[statDropped], "duplicates", s.Total[statDuplicates], "status", s.statuses(),
-		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "stats", s.Stats, "total", s.Total,
+		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "revisions", s.revisions, "stats", s.Stats, "total", s.Total,
+	}
+	if s.unmended != "" {
+		a = append(a, "edit_not_in_effect", s.unmended)
 	}
 	if s.left != nil {
 		a = append(a, "left", map[string]int64{"pending": s.left.Pending, "delayed": s.left.Delayed, "in_flight": s.left.InFlight, "seeds": s.left.Seeds, "dead": s.left.DeadLetters})

@@ -15,6 +15,7 @@ var owned = map[string]string{
 	"github.com/redis/go-redis/": "scheduler",
 	"github.com/yuin/gopher-lua": "luabind",
 	"github.com/urfave/cli/":     "cli",
+	"github.com/fsnotify/":       "luabind",
 }
 
 func TestImportsRunDownTheTower(t *testing.T) {

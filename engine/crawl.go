@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,7 +34,8 @@ type Options struct {
 // Its life: Run starts the workers, the heartbeat and the feeder; the feeder alone talks to the frontier. When the crawl is to
 // end, the feeder leases no more, waits for running pages, commits them, hands back the rest, and the others stop after it.
 type Crawl struct {
-	Options
+	Options                           // Settings are those of the start
+	settings atomic.Pointer[Settings] // in effect now
 	totals   *totals
 	inflight *inflight
 	feeder   *feeder
@@ -55,6 +57,7 @@ func New(o Options) (*Crawl, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), calls: make(chan struct{}, callsPerCPU*runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
+	c.SetSettings(o.Settings)
 	c.feeder = newFeeder(c)
 	return c, nil
 }
@@ -217,7 +220,7 @@ func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Out
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Settings.CallbackTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.settings.Load().CallbackTimeout)
 	defer cancel()
 	return call(ctx)
 }

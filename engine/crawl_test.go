@@ -36,8 +36,8 @@ func (s *goSpider) AllowedDomains() []string                { return s.domains }
 func (s *goSpider) StartURLs() []string                     { return s.start }
 func (s *goSpider) Settings() map[string]any                { return nil }
 func (s *goSpider) Seeds(context.Context) ([][]byte, error) { return nil, nil }
-func (s *goSpider) HasCallback(name string) bool {
-	return s.callbacks[name] != nil || s.errbacks[name] != nil
+func (s *goSpider) HasCallback(name string) (bool, string) {
+	return s.callbacks[name] != nil || s.errbacks[name] != nil, s.Revision()
 }
 
 func (s *goSpider) MakeRequests(_ context.Context, seed []byte) (*engine.Output, error) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ const (
 	handBackAfter    = 5 * time.Second // for a worker that has the callback to come by
 	mostHandedBack   = 3
 	reasonHTTPStatus = "http_status"
+	defaultCallback  = "parse" // of a request without one
 )
 
 // Failure is a request that did not end in a callback: a broken download, or a response that callbacks do not get.
@@ -37,7 +39,7 @@ func (p *page) wanted(status int) bool {
 
 // listed: the spider's settings or the request's meta ask for this status.
 func (p *page) listed(status int) bool {
-	s := &p.Settings
+	s := p.Settings
 	if s.HandleHTTPStatusAll || slices.Contains(s.HandleHTTPStatusList, status) {
 		return true
 	}
@@ -116,33 +118,39 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		return false
 	}
 	if err != nil {
-		p.callbackFailed("errback", err)
+		p.callFailed("errback", err)
 		return false
 	}
 	p.take(out, p.req.Depth)
 	return true
 }
 
-// knowsCallbacks hands a request back whose callback another revision knows, and gives it up after some tries.
+// knowsCallbacks looks, before a page is fetched, whether there is anything to do with it.
 func (p *page) knowsCallbacks() bool {
-	name := p.req.Callback
-	if name == "" {
-		name = "parse"
-	}
-	if p.Spider.HasCallback(name) {
-		if name = p.req.Errback; name == "" || p.Spider.HasCallback(name) {
-			return true
+	for _, name := range []string{cmp.Or(p.req.Callback, defaultCallback), p.req.Errback} {
+		if name == "" {
+			continue
+		}
+		if has, revision := p.Spider.HasCallback(name); !has {
+			p.unknownCallback(name, revision)
+			return false
 		}
 	}
-	if p.req.Revision == p.Spider.Revision() || p.req.Returned >= mostHandedBack {
+	return true
+}
+
+// unknownCallback hands a request back whose callback another revision knows, and gives it up after some tries. revision is the one
+// that does not know it. Nothing else of the page is stored.
+func (p *page) unknownCallback(name, revision string) {
+	p.out.Items, p.out.Children = nil, nil
+	if p.req.Revision == revision || p.req.Returned >= mostHandedBack {
 		err := fmt.Errorf("the spider has no function %q", name)
 		p.Logger.Warn("no such callback: the request went to dead", slog.String("url", p.req.URL), slog.String("callback", name))
 		p.dead(scheduler.DeadRequest, scheduler.ReasonUnknownCallback, err)
-		return false
+		return
 	}
 	again := *p.req
 	again.Returned++
 	p.count(statHandedBack, 1)
 	p.out.Children = append(p.out.Children, scheduler.Child{Request: &again, Force: true, Delay: handBackAfter})
-	return false
 }

@@ -12,7 +12,7 @@ import (
 
 // allowed applies Scrapy's filters of outgoing requests and counts what it keeps out: URL length, depth, offsite.
 func (p *page) allowed(r *scheduler.Request) bool {
-	s := &p.Settings
+	s := p.Settings
 	switch {
 	case p.tooLong(r):
 		p.count(statURLLength, 1)

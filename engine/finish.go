@@ -61,7 +61,7 @@ func (f *feeder) watchFinish(ctx context.Context, now time.Time) (string, error)
 		return "", nil
 	}
 	f.idle.Store(true)
-	if most := c.Settings.MaxIdleTime; most > 0 && now.Sub(w.lastWork) >= most {
+	if most := c.settings.Load().MaxIdleTime; most > 0 && now.Sub(w.lastWork) >= most {
 		return ReasonMaxIdleTime, nil
 	}
 	if now.Before(w.nextLook) || !f.endMatters() {
@@ -116,7 +116,7 @@ func (f *feeder) finished(ctx context.Context) (string, error) {
 
 // closeCondition compares the whole crawl's counters with the closespider settings.
 func (f *feeder) closeCondition(ctx context.Context) (string, error) {
-	s := f.crawl.Settings
+	s := f.crawl.settings.Load()
 	limits := []struct {
 		most   int64
 		stat   string

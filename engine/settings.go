@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"luacrawl/scheduler"
@@ -132,10 +133,10 @@ func (s *Settings) Apply(source string, values map[string]any) error {
 	for name, v := range values {
 		def := findSetting(name)
 		if def == nil {
-			return fmt.Errorf("%s: unknown setting %q%s", source, name, suggestSetting(name))
+			return fmt.Errorf("%s: %w", source, unknownSetting(name))
 		}
 		if err := def.set(s, v); err != nil {
-			return fmt.Errorf("%s: setting %s: %w", source, name, err)
+			return fmt.Errorf("%s: %w", source, badSetting(name, err))
 		}
 	}
 	return nil
@@ -152,6 +153,12 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
+func unknownSetting(name string) error {
+	return fmt.Errorf("unknown setting %q%s", name, suggestSetting(name))
+}
+
+func badSetting(name string, err error) error { return fmt.Errorf("setting %s: %w", name, err) }
+
 func findSetting(name string) *setting {
 	for i := range settingTable {
 		if settingTable[i].name == name {
@@ -165,13 +172,14 @@ func findSetting(name string) *setting {
 type SettingDoc struct {
 	Name, Unit, Doc string
 	Fleet           bool // the same for every worker of a crawl
+	Live            bool // a crawl that runs takes an edit of it over; any other holds from the next start on
 }
 
 // SettingDocs lists all settings in their order.
 func SettingDocs() []SettingDoc {
 	docs := make([]SettingDoc, len(settingTable))
 	for i, d := range settingTable {
-		docs[i] = SettingDoc{d.name, d.unit, d.doc, d.fleet}
+		docs[i] = SettingDoc{d.name, d.unit, d.doc, d.fleet, slices.Contains(liveSettings, d.name)}
 	}
 	return docs
 }

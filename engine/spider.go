@@ -38,17 +38,31 @@ type Spider interface {
 	StartURLs() []string
 	Settings() map[string]any // numbers, strings, booleans as the script has them
 
-	// HasCallback reports whether the spider has a function of that name.
-	HasCallback(name string) bool
+	// HasCallback reports whether the spider has a function of that name, and the revision that was asked: the next call may run on
+	// another one.
+	HasCallback(name string) (has bool, revision string)
 	// MakeRequests turns one seed into requests.
 	MakeRequests(ctx context.Context, seed []byte) (*Output, error)
-	// Parse calls the request's callback with its response.
+	// Parse calls the request's callback with its response. The error is a *UnknownCallbackError when it has none of that name.
 	Parse(ctx context.Context, r *Response) (*Output, error)
-	// Errback calls the request's errback with its failure.
+	// Errback calls the request's errback with its failure. The error is a *UnknownCallbackError when it has none of that name.
 	Errback(ctx context.Context, f *Failure) (*Output, error)
 	// Seeds calls spider.seeds and returns raw seeds; none when the spider has no such function.
 	Seeds(ctx context.Context) ([][]byte, error)
 }
+
+// UnknownCallbackError is a call of a function that the spider has not, in the revision that the call met. Another revision made the
+// request, or the spider has changed since HasCallback was asked.
+type UnknownCallbackError struct {
+	Callback string
+	Revision string
+	Err      error // says it for a person
+}
+
+func (e *UnknownCallbackError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what says it for a person.
+func (e *UnknownCallbackError) Unwrap() error { return e.Err }
 
 // ScriptError is a mistake in a spider's script, with where it is.
 type ScriptError struct {

@@ -59,13 +59,14 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.
 // page is a lease at work: it gathers the outcome.
 type page struct {
 	*Crawl
-	lease scheduler.Lease
-	req   *scheduler.Request
-	out   *scheduler.Outcome
+	Settings *Settings // in effect when the page was begun; nobody changes them
+	lease    scheduler.Lease
+	req      *scheduler.Request
+	out      *scheduler.Outcome
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
-	return &page{Crawl: c, lease: lease, req: lease.Request, out: &scheduler.Outcome{Lease: lease, Stats: make(map[string]int64, 16)}}
+	return &page{Crawl: c, Settings: c.settings.Load(), lease: lease, req: lease.Request, out: &scheduler.Outcome{Lease: lease, Stats: make(map[string]int64, 16)}}
 }
 
 func (p *page) count(name string, by int64) { p.out.Stats[name] += by }
@@ -143,10 +144,20 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		return
 	}
 	if err != nil {
-		p.callbackFailed("callback", err)
+		p.callFailed("callback", err)
 		return
 	}
 	p.take(out, p.req.Depth)
+}
+
+// callFailed: a callback or errback raised, or an edit has taken it away since the page was begun.
+func (p *page) callFailed(what string, err error) {
+	var unknown *UnknownCallbackError
+	if errors.As(err, &unknown) {
+		p.unknownCallback(unknown.Callback, unknown.Revision)
+		return
+	}
+	p.callbackFailed(what, err)
 }
 
 // callbackFailed: a callback or errback raised. Nothing of it is stored; trying again would raise again.

@@ -30,6 +30,7 @@ type generation struct {
 	options  Options
 	display  string // how errors name the folder
 	fsys     fs.FS  // nil once it is loaded
+	mainPath string
 	folder   string // of the main file
 	main     *source
 	files    map[string]*source // modules of the folder by name
@@ -46,12 +47,8 @@ type source struct {
 
 // loadGeneration reads, compiles, runs once and checks a spider. Its errors are *engine.ScriptError.
 func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, error) {
-	g := &generation{options: o, display: display, fsys: fsys, folder: path.Dir(main), files: map[string]*source{}}
-	var err error
-	if g.main, err = g.read(main); err != nil {
-		return nil, err
-	}
-	if err := g.readRequired(g.main); err != nil {
+	g := newGeneration(fsys, main, display, o)
+	if err := g.readMain(); err != nil {
 		return nil, err
 	}
 	if err := g.dryRun(); err != nil {
@@ -60,6 +57,19 @@ func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, e
 	g.fsys = nil
 	g.revision = g.hash()
 	return g, nil
+}
+
+// newGeneration makes a generation that has read nothing.
+func newGeneration(fsys fs.FS, main, display string, o Options) *generation {
+	return &generation{options: o, display: display, fsys: fsys, mainPath: main, folder: path.Dir(main), files: map[string]*source{}}
+}
+
+// readMain reads the main file and what it requires.
+func (g *generation) readMain() (err error) {
+	if g.main, err = g.read(g.mainPath); err != nil {
+		return err
+	}
+	return g.readRequired(g.main)
 }
 
 func (g *generation) read(name string) (*source, error) {
@@ -218,15 +228,20 @@ func (v *vm) adopt(spider *lua.LTable) {
 	}
 }
 
-// hash is the revision: the first 12 hex digits of the SHA-256 of all files, in the order of their names.
-func (g *generation) hash() string {
-	all := []*source{g.main}
-	for _, s := range g.files {
-		all = append(all, s)
+// sources are all files that were read, in the order of their names.
+func (g *generation) sources() []*source {
+	all := slices.Collect(maps.Values(g.files))
+	if g.main != nil {
+		all = append(all, g.main)
 	}
 	slices.SortFunc(all, func(a, b *source) int { return cmp.Compare(a.path, b.path) })
+	return all
+}
+
+// hash is the revision: the first 12 hex digits of the SHA-256 of all files, in the order of their names.
+func (g *generation) hash() string {
 	h := sha256.New()
-	for _, s := range all {
+	for _, s := range g.sources() {
 		fmt.Fprintf(h, "%d %s %d\n", len(s.path), s.path, len(s.text))
 		h.Write(s.text)
 	}

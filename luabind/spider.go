@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,10 @@ type Options struct {
 
 // Spider is a loaded spider. It implements engine.Spider on its current generation.
 type Spider struct {
-	current atomic.Pointer[generation]
+	origin    origin
+	current   atomic.Pointer[generation]
+	seen      atomic.Pointer[fileSet] // what the last load looked at, whether it was good or not
+	reloading sync.Mutex              // held by Reload: one at a time
 }
 
 var _ engine.Spider = (*Spider)(nil)
@@ -38,14 +42,18 @@ var _ engine.Spider = (*Spider)(nil)
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
-	g, err := loadGeneration(fsys, path.Clean(main), display, o)
+	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}}
+	g, seen, err := s.origin.load()
 	if err != nil {
 		return nil, err
 	}
-	s := &Spider{}
+	s.seen.Store(&seen)
 	s.current.Store(g)
 	return s, nil
 }
+
+// files are the files that the last load or Reload looked at, with what they held. Nobody changes them.
+func (s *Spider) files() fileSet { return *s.seen.Load() }
 
 // Close ends its VMs; those of running calls end with the call.
 func (s *Spider) Close() { s.current.Load().close() }
@@ -65,8 +73,11 @@ func (s *Spider) StartURLs() []string { return s.current.Load().startURLs }
 // Settings are the spider's settings: float64, string, bool, and []any of them.
 func (s *Spider) Settings() map[string]any { return s.current.Load().settings }
 
-// HasCallback reports whether the spider has a function of that name that may get responses.
-func (s *Spider) HasCallback(name string) bool { return s.current.Load().isCallback(name) }
+// HasCallback reports whether the spider has a function of that name that may get responses, and which revision of it was asked.
+func (s *Spider) HasCallback(name string) (has bool, revision string) {
+	g := s.current.Load()
+	return g.isCallback(name), g.revision
+}
 
 // MakeRequests calls the spider's make_request_from_data, or else reads the seed as a URL or a JSON object. A seed that cannot
 // be used gives an error that is no *engine.ScriptError. No requests and no error means that the spider skipped the seed.
@@ -191,7 +202,8 @@ func (v *vm) placed(function string, err error) error {
 }
 
 func (g *generation) unknownCallback(name string) error {
-	return &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: g.noFunction("callback", name)}
+	e := &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: g.noFunction("callback", name)}
+	return &engine.UnknownCallbackError{Callback: name, Revision: g.revision, Err: e}
 }
 
 // noFunction says that a request names a function which the spider has not; what is callback or errback.
@@ -202,8 +214,9 @@ func (g *generation) noFunction(what, name string) string {
 	return fmt.Sprintf("%s %.100q is no function of the spider%s", what, name, g.didYouMean(name))
 }
 
-func (g *generation) didYouMean(name string) string {
-	known := g.callbacks()
+// didYouMean is the tail of an error about a callback that is none.
+func (d *definition) didYouMean(name string) string {
+	known := d.callbacks()
 	if near := engine.Nearest(name, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

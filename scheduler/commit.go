@@ -176,7 +176,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 	if err != nil {
 		f.logger.Warn("a request could not be queued and went to dead", "url", start(c.Request.URL), "error", err)
 		return kids, append(letters, DeadLetter{
-			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback,
+			Kind: DeadRequest, Reason: ReasonTooLarge, Error: err.Error(), URL: start(c.Request.URL), Callback: c.Request.Callback, Revision: c.Request.Revision,
 		})
 	}
 	print := c.Request.Fingerprint().String()

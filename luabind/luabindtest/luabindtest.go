@@ -7,6 +7,7 @@ package luabindtest
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"testing"
 	"testing/fstest"
@@ -52,7 +53,13 @@ func Spider(t testing.TB, f Files) *Fixture { return SpiderWith(t, f, luabind.Op
 // SpiderWith is Spider with options.
 func SpiderWith(t testing.TB, f Files, o luabind.Options) *Fixture {
 	t.Helper()
-	s, err := Load(f, o)
+	return SpiderFS(t, f.FS(), o)
+}
+
+// SpiderFS is SpiderWith of a file system, whose files a test may edit.
+func SpiderFS(t testing.TB, fsys fs.FS, o luabind.Options) *Fixture {
+	t.Helper()
+	s, err := luabind.Load(fsys, Main, "spiders/", o)
 	if err != nil {
 		t.Fatalf("the spider does not load: %v", err)
 	}

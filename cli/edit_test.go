@@ -1,0 +1,269 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"luacrawl/scheduler/redistest"
+)
+
+// editable is a spider whose items carry the versions of its two files.
+type editable struct {
+	t      *testing.T
+	folder string
+	redis  *redistest.Server
+}
+
+func newEditable(t *testing.T) *editable {
+	t.Helper()
+	e := &editable{t: t, folder: t.TempDir(), redis: redistest.Start(t, redistest.Options{})}
+	e.spider("1")
+	e.module("1")
+	return e
+}
+
+const editableSpider = `local page = require "page"
+local spider = { name = "graph", settings = { %s } }
+function spider.parse(response)
+  emit { url = response.url, spider = "%s", module = page.version }
+  emit(response:follow_all(response:links(), "parse"))
+end
+return spider
+`
+
+// save replaces a file as most editors do: written beside, renamed over.
+func (e *editable) save(name, text string) {
+	e.t.Helper()
+	path := filepath.Join(e.folder, name)
+	if err := os.WriteFile(path+".tmp", []byte(text), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *editable) spider(version string, settings ...string) {
+	e.t.Helper()
+	settings = append([]string{"concurrent_requests_per_domain = 64"}, settings...)
+	e.save("graph.lua", fmt.Sprintf(editableSpider, strings.Join(settings, ", "), version))
+}
+
+func (e *editable) module(version string) {
+	e.t.Helper()
+	e.save("page.lua", fmt.Sprintf("return { version = %q }\n", version))
+}
+
+// run starts a crawl with the spider.
+func (e *editable) run(command string, args ...string) *process {
+	e.t.Helper()
+	return startCommand(e.t, command, e.folder, append([]string{"run", "graph.lua", "--redis", e.redis.URL()}, args...)...)
+}
+
+// last is the newest item.
+func (e *editable) last() (item struct{ Spider, Module string }) {
+	e.t.Helper()
+	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "-1", "-1") {
+		if err := json.Unmarshal([]byte(raw), &item); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	return item
+}
+
+// endless serves pages that always have new links, until they are more than enough.
+func endless(t *testing.T, delay time.Duration) *graphSite {
+	return newGraphSite(t, &graphSite{pages: 1 << 20, delay: delay})
+}
+
+func (p *process) interrupt(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	p.wantExit(t, 20*time.Second, 130)
+}
+
+// says waits for a text in the output.
+func (p *process) says(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, 10*time.Second, fmt.Sprintf("%q in the output", text), func() bool { return strings.Contains(p.output.String(), text) })
+}
+
+// TestEditsTakeEffect: items follow an edit of the spider, and of a module that it requires, within a second.
+func TestEditsTakeEffect(t *testing.T) {
+	t.Parallel()
+	e := newEditable(t)
+	site := endless(t, 20*time.Millisecond)
+	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0))
+	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
+	for _, step := range []struct {
+		what string
+		edit func()
+		done func() bool
+	}{
+		{"an edit of the spider", func() { e.spider("2") }, func() bool { return e.last().Spider == "2" }},
+		{"an edit of the module", func() { e.module("2") }, func() bool { return e.last().Module == "2" }},
+		{"an edit of both", func() { e.spider("3"); e.module("3") }, func() bool { return e.last().Spider == "3" && e.last().Module == "3" }},
+	} {
+		start := time.Now()
+		step.edit()
+		eventually(t, time.Second, step.what+" is seen in an item", step.done)
+		t.Logf("%s: after %v", step.what, time.Since(start).Round(time.Millisecond))
+	}
+	run.interrupt(t)
+	out := run.output.String()
+	if n := strings.Count(out, "\nreloaded, revision "); n < 3 || n > 4 { // the last edit may count as two
+		t.Errorf("%d reloads are told:\n%s", n, out)
+	}
+	if !strings.Contains(out, " -> ") || !strings.Contains(out, "\n  revision ") {
+		t.Errorf("the summary does not name the revisions:\n%s", out)
+	}
+	if dead := e.redis.Strings("LRANGE", "graph:dead", "0", "-1"); len(dead) > 0 {
+		t.Errorf("dead letters: %v", dead)
+	}
+}
+
+// TestBrokenEditsDoNotStopACrawl: each is said with its place, and items of the last good revision go on until it is mended.
+func TestBrokenEditsDoNotStopACrawl(t *testing.T) {
+	t.Parallel()
+	e := newEditable(t)
+	site := endless(t, 20*time.Millisecond)
+	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0))
+	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
+	goesOn := func() {
+		t.Helper()
+		before := len(site.fetches())
+		eventually(t, 10*time.Second, "the crawl goes on", func() bool { return len(site.fetches()) > before+20 })
+		if got := e.last(); got.Spider != "1" || got.Module != "1" {
+			t.Errorf("an item of %+v", got)
+		}
+	}
+	for _, step := range []struct {
+		edit func()
+		says string
+	}{
+		{func() { e.save("graph.lua", "local spider = {}\nfunction spider.parse(\n") }, "graph.lua:2: syntax error"},
+		{func() { e.spider("1"); e.save("page.lua", "\nerror('boom')") }, "page.lua:2: boom"},
+		{func() { e.module("1"); e.spider("9", "partition = 'domain'") }, `setting partition was the default and is now "domain"`},
+		{func() { e.spider("9", "retry_tims = 5") }, `did you mean "retry_times"`},
+		{func() { e.spider("9", "start_urls_key = 'other'") }, `setting start_urls_key was the default and is now "other"`},
+		{func() { e.save("graph.lua", "return { name = 'other', parse = function() end }") }, `the spider's name was "graph" and is now "other"`},
+	} {
+		step.edit()
+		run.says(t, step.says)
+		goesOn()
+	}
+	e.spider("1")
+	run.says(t, "mended, revision ")
+	goesOn()
+	e.spider("2")
+	eventually(t, 10*time.Second, "a good edit after broken ones", func() bool { return e.last().Spider == "2" })
+	run.interrupt(t)
+	out := run.output.String()
+	if n := strings.Count(out, "\nreloaded, revision "); n != 1 {
+		t.Errorf("%d reloads are told, want 1:\n%s", n, out)
+	}
+}
+
+// TestSettingsOfAnEdit: some are in effect at once, the others are named.
+func TestSettingsOfAnEdit(t *testing.T) {
+	t.Parallel()
+	e := newEditable(t)
+	site := endless(t, 20*time.Millisecond)
+	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0), "--set", "retry_times=1", "--set", "download_delay=0.01")
+	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
+	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5")
+	run.says(t, "in effect from now on: log_level\n")
+	run.says(t, "in effect from the next start on: concurrent_requests\n")
+	run.says(t, "level=DEBUG")
+	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5")
+	eventually(t, 10*time.Second, "the next edit", func() bool { return e.last().Spider == "3" })
+	run.interrupt(t)
+	if n := strings.Count(run.output.String(), "in effect from"); n != 2 {
+		t.Errorf("told %d times:\n%s", n, run.output)
+	}
+}
+
+// TestManySaves edits a crawl of about 200 pages a second again and again, every fifth time badly. Every page is fetched once, no callback fails,
+// and what the process holds does not grow.
+func TestManySaves(t *testing.T) {
+	t.Parallel()
+	saves, every := 20, 250*time.Millisecond
+	if os.Getenv("LUACRAWL_SOAK") != "" {
+		saves = 200
+	}
+	const rate, concurrency = 200, 16
+	pages := saves * rate / 4
+	var rest atomic.Bool // the last pages need not be slow
+	site := newGraphSite(t, &graphSite{pages: pages, hook: func(w http.ResponseWriter, r *http.Request, page int) bool {
+		if !rest.Load() {
+			<-time.After(concurrency * time.Second / rate)
+		}
+		if page == 0 { // all links at once, so that what the crawl knows of them does not grow
+			for i := range pages {
+				fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
+			}
+		}
+		return page == 0
+	}})
+	e := newEditable(t)
+	run := e.run("luacrawl-measured", "--until-done", "--seed", site.url("127.0.0.1", 0), "--set", fmt.Sprint("concurrent_requests=", concurrency))
+	eventually(t, 10*time.Second, "the crawl runs", func() bool { return len(site.fetches()) > 50 })
+
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var heap, goroutines int
+	start, before := time.Now(), len(site.fetches())
+	for i := 1; i <= saves; i++ {
+		<-tick.C
+		switch version := fmt.Sprint("v", i); {
+		case i%5 == 0:
+			e.save("graph.lua", "return {{ -- "+version)
+		case i%2 == 0:
+			e.module(version)
+			fallthrough // a module alone does not mend the spider
+		default:
+			e.spider(version)
+		}
+		if i == 10 {
+			heap, goroutines = run.least(t)
+		}
+	}
+	took := time.Since(start)
+	t.Logf("%d saves, %.0f pages a second", saves, float64(len(site.fetches())-before)/took.Seconds())
+	eventually(t, 10*time.Second, "all broken edits are told", func() bool { return strings.Count(run.output.String(), "not reloaded, revision ") == saves/5 })
+	e.spider("last")
+	eventually(t, 10*time.Second, "the last edit is in effect", func() bool { return e.last().Spider == "last" || len(site.fetches()) == pages })
+	heapAfter, goroutinesAfter := run.least(t)
+	t.Logf("heap %d KB -> %d KB, goroutines %d -> %d", heap>>10, heapAfter>>10, goroutines, goroutinesAfter)
+	allowed := heap + heap/10
+	if saves < 200 {
+		allowed += 256 << 10 // so few saves leak little, and pages in flight come and go
+	}
+	if heapAfter > allowed {
+		t.Errorf("the live heap grew from %d to %d bytes", heap, heapAfter)
+	}
+	if goroutinesAfter > goroutines+4 {
+		t.Errorf("goroutines grew from %d to %d", goroutines, goroutinesAfter)
+	}
+	rest.Store(true)
+	run.wantExit(t, time.Minute, 0)
+	wantEachFetchedOnce(t, site)
+	wantItemsOnce(t, e.redis, pages)
+	wantNothingLeft(t, e.redis)
+	out := run.output.String()
+	if errors := e.redis.Strings("HGET", "graph:stats", "spider_exceptions/count"); len(errors) > 0 && errors[0] != "0" {
+		t.Errorf("%s errors of callbacks", errors[0])
+	}
+	if n := strings.Count(out, "\nreloaded, revision "); n < saves/2 {
+		t.Errorf("%d reloads are told of %d saves:\n%s", n, saves, out)
+	}
+}
