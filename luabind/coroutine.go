@@ -1,6 +1,8 @@
 package luabind
 
 import (
+	"reflect"
+
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -15,6 +17,7 @@ func (v *vm) openCoroutine() {
 		"resume":  func(L *lua.LState) int { return v.coResume(L, resume) },
 		"wrap":    func(L *lua.LState) int { return v.coWrap(L, create, resume) },
 		"running": coRunning,
+		"yield":   coYield,
 	})
 }
 
@@ -51,6 +54,40 @@ func (v *vm) coWrap(L *lua.LState, create, resume lua.LGFunction) int {
 		return n - 1
 	}))
 	return 1
+}
+
+// coYield is coroutine.yield. gopher-lua suspends only the innermost of its loops, so a yield out of a metamethod, an iterator
+// of a for loop or a callback of a library function would end that function instead, with a stack that is no longer right.
+func coYield(L *lua.LState) int {
+	if L.Parent == nil && L.G.CurrentThread == L.G.MainThread {
+		L.RaiseError("attempt to yield from outside a coroutine")
+	}
+	if L.Parent == nil || !calledByLua(L) {
+		L.RaiseError("attempt to yield across metamethod/C-call boundary: out of a pcall, a metamethod, an iterator or a callback")
+	}
+	return -1
+}
+
+// calledByLua reports whether all running functions of a coroutine were called by the call instruction of a Lua function. The
+// frames are not exported; reading them by reflection is safe, and a test fails when their names change.
+func calledByLua(L *lua.LState) bool {
+	d, ok := L.GetStack(0)
+	if !ok {
+		return false
+	}
+	for frame := reflect.ValueOf(d).Elem().FieldByName("frame").Elem().FieldByName("Parent"); !frame.IsNil(); frame = frame.Elem().FieldByName("Parent") {
+		fn := frame.Elem().FieldByName("Fn").Elem()
+		if fn.FieldByName("IsG").Bool() {
+			return false
+		}
+		pc := int(frame.Elem().FieldByName("Pc").Int())
+		switch op := int(fn.FieldByName("Proto").Elem().FieldByName("Code").Index(pc-1).Uint() >> 26); op {
+		case lua.OP_CALL, lua.OP_TAILCALL:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // coRunning is nil outside of coroutines, also inside a protected call.

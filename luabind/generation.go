@@ -46,6 +46,9 @@ type source struct {
 
 // loadGeneration reads, compiles, runs once and checks a spider. Its errors are *engine.ScriptError.
 func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, error) {
+	if o.watch == nil {
+		o.watch = newHeapWatch(o.MemoryLimit)
+	}
 	g := &generation{options: o, display: display, fsys: fsys, folder: path.Dir(main), files: map[string]*source{}}
 	var err error
 	if g.main, err = g.read(main); err != nil {

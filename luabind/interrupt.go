@@ -5,13 +5,17 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	lua "github.com/yuin/gopher-lua"
 )
 
 // interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
+	v     *vm           // whose it is
 	call  uint64        // the running call; only the VM's goroutine writes it, between calls
-	ended atomic.Uint64 // the last call whose context has ended
+	ended atomic.Uint64 // the last call that must end: its context has ended, or it was exhausting
+	heap  atomic.Uint64 // the last call that was ended for the memory it may hold
 }
 
 var (
@@ -28,6 +32,22 @@ func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 
 // now reports whether the running call must end.
 func (i *interrupt) now() bool { return i.ended.Load() == i.call && i.call > 0 }
+
+// exhaust ends a call because the heap is past its limit.
+func (i *interrupt) exhaust(call uint64) {
+	i.heap.Store(call)
+	i.ended.Store(call)
+}
+
+// exhausted reports whether the running call was ended for memory.
+func (i *interrupt) exhausted() bool { return i.call > 0 && i.heap.Load() == i.call }
+
+// check raises in the script when the running call must end. Library functions that may run for long call it now and then.
+func (i *interrupt) check(L *lua.LState) {
+	if i.now() {
+		L.RaiseError("%s", errInterrupted)
+	}
+}
 
 func (i *interrupt) Done() <-chan struct{} {
 	if i.now() {

@@ -25,7 +25,10 @@ type Options struct {
 	Logger *slog.Logger      // of the functions log and print; nil discards
 	Memory int64             // callback_memory, bytes; 0 means 64 MB
 
+	MemoryLimit int64 // memory_limit, bytes of the process's heap; 0 means 2 GB
+
 	loadTimeout time.Duration // of the top level; 0 means loadTimeout
+	watch       *heapWatch    // one for all generations of a spider
 }
 
 // Spider is a loaded spider. It implements engine.Spider on its current generation.
@@ -38,6 +41,7 @@ var _ engine.Spider = (*Spider)(nil)
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
+	o.watch = newHeapWatch(o.MemoryLimit)
 	g, err := loadGeneration(fsys, path.Clean(main), display, o)
 	if err != nil {
 		return nil, err
