@@ -38,7 +38,20 @@ func (v *vm) library(open lua.LGFunction, name string) *lua.LTable {
 	return v.L.GetGlobal(name).(*lua.LTable)
 }
 
-func (v *vm) openOS() { keep(v.library(lua.OpenOs, lua.OsLibName), osNames) }
+func (v *vm) openOS() {
+	lib := v.library(lua.OpenOs, lua.OsLibName)
+	keep(lib, osNames)
+	date := goFunction(lib, "date")
+	lib.RawSetString("date", v.L.NewFunction(func(L *lua.LState) int {
+		if n := len(L.OptString(1, "")); n > maxDateFormat {
+			L.RaiseError("os.date: a format of %d bytes, more than %d", n, maxDateFormat)
+		}
+		return date(L)
+	}))
+}
+
+// maxDateFormat is the longest format of os.date: each of its directives may become twenty bytes.
+const maxDateFormat = 1024
 
 func (v *vm) print(L *lua.LState) int {
 	var line []byte

@@ -30,7 +30,7 @@ func TestLibraries(t *testing.T) {
 	t.Parallel()
 	for chunk, want := range map[string]string{
 		`return ("x"):rep(3), ("%d"):format(5), ("abc"):upper()`:                                            `[xxx 5 ABC]`,
-		`return pcall(coroutine.yield)`:                                                                    `[false  attempt to yield from outside a coroutine]`,
+		`return pcall(coroutine.yield)`:                                                                     `[false  attempt to yield from outside a coroutine]`,
 		`return getmetatable("")`:                                                                           `[string]`,
 		`return pcall(setmetatable, "", {})`:                                                                `[false`,
 		`string.upper = nil return ("a"):upper()`:                                                           `[A]`,
