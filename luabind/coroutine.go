@@ -1,8 +1,6 @@
 package luabind
 
 import (
-	"reflect"
-
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -34,7 +32,11 @@ func (v *vm) coResume(L *lua.LState, resume lua.LGFunction) int {
 		L.RaiseError("more than %d protected calls or coroutines inside each other", maxDepth)
 	}
 	v.depth++
-	defer func() { v.depth-- }()
+	v.running = L.CheckThread(1)
+	defer func() {
+		v.depth--
+		v.running = L
+	}()
 	n := resume(L)
 	if n == 2 && L.Get(-2) == lua.LFalse && v.passes(L.Get(-1)) {
 		L.Error(L.Get(-1), 0)
@@ -66,28 +68,6 @@ func coYield(L *lua.LState) int {
 		L.RaiseError("attempt to yield across metamethod/C-call boundary: out of a pcall, a metamethod, an iterator or a callback")
 	}
 	return -1
-}
-
-// calledByLua reports whether all running functions of a coroutine were called by the call instruction of a Lua function. The
-// frames are not exported; reading them by reflection is safe, and a test fails when their names change.
-func calledByLua(L *lua.LState) bool {
-	d, ok := L.GetStack(0)
-	if !ok {
-		return false
-	}
-	for frame := reflect.ValueOf(d).Elem().FieldByName("frame").Elem().FieldByName("Parent"); !frame.IsNil(); frame = frame.Elem().FieldByName("Parent") {
-		fn := frame.Elem().FieldByName("Fn").Elem()
-		if fn.FieldByName("IsG").Bool() {
-			return false
-		}
-		pc := int(frame.Elem().FieldByName("Pc").Int())
-		switch op := int(fn.FieldByName("Proto").Elem().FieldByName("Code").Index(pc-1).Uint() >> 26); op {
-		case lua.OP_CALL, lua.OP_TAILCALL:
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // coRunning is nil outside of coroutines, also inside a protected call.

@@ -12,11 +12,12 @@ import (
 // interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
-	v        *vm           // whose it is
-	deadline time.Time     // of the running call; zero when it has none
-	call     uint64        // the running call; only the VM's goroutine writes it, between calls
-	ended    atomic.Uint64 // the last call that must end: its context has ended, or it was exhausting
-	heap     atomic.Uint64 // the last call that was ended for the memory it may hold
+	v            *vm           // whose it is
+	deadline     time.Time     // of the running call; zero when it has none
+	instructions uint32        // that the VM has run; only its goroutine counts
+	call         uint64        // the running call; only the VM's goroutine writes it, between calls
+	ended        atomic.Uint64 // the last call that must end: its context has ended, or it was exhausting
+	heap         atomic.Uint64 // the last call that was ended for the memory it may hold
 }
 
 var (
@@ -65,6 +66,9 @@ func (i *interrupt) check(L *lua.LState) {
 func (i *interrupt) Done() <-chan struct{} {
 	if i.now() {
 		return closedChannel
+	}
+	if i.instructions++; i.instructions%forgetEvery == 0 && i.v != nil {
+		i.v.forgetTailCalls()
 	}
 	return nil
 }

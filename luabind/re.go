@@ -18,7 +18,7 @@ const maxParts = 1 << 18
 
 // regexpStep is about what a match may cost for each byte of the text and instruction of the pattern. It cannot be interrupted, so
 // one that may outlast the call is not begun.
-const regexpStep = 10 * time.Nanosecond
+const regexpStep = 25 * time.Nanosecond
 
 // pattern is a compiled regular expression with its size.
 type pattern struct {
@@ -49,7 +49,7 @@ func (v *vm) checkPattern(L *lua.LState) (string, *pattern) {
 		}
 		patterns.Add(source, p)
 	}
-	if cost := time.Duration(len(s)) * time.Duration(p.size) * regexpStep; cost > time.Millisecond && cost > v.interrupt.left() {
+	if cost := p.cost(s); cost > time.Millisecond && cost > v.interrupt.left() {
 		L.ArgError(1, fmt.Sprintf("%d bytes are too long a text for this pattern in the %v that the call has left", len(s), v.interrupt.left().Round(time.Millisecond)))
 	}
 	return s, p
@@ -83,7 +83,11 @@ func (v *vm) all(L *lua.LState, p *pattern, s string, n int) [][]int {
 	if n >= 0 && n <= maxParts {
 		most = n
 	}
-	for some := 64; ; some *= 8 {
+	some := 64
+	if p.cost(s) > slowMatches {
+		some = 1
+	}
+	for ; ; some *= 8 {
 		started := time.Now()
 		found := p.FindAllStringSubmatchIndex(s, min(some, most))
 		if len(found) > maxParts {
@@ -102,12 +106,22 @@ func (v *vm) all(L *lua.LState, p *pattern, s string, n int) [][]int {
 // slowMatches is how long the first matches may take before scan has a look at the others.
 const slowMatches = 5 * time.Millisecond
 
-// scan goes over all matches where it can be interrupted, between one and the next: each may look at all of the text again.
+// cost is what a match may take at most.
+func (p *pattern) cost(s string) time.Duration {
+	return time.Duration(len(s)) * time.Duration(p.size) * regexpStep
+}
+
+// scan goes over all matches where it can be interrupted, between one and the next: each may look at all of the text again. It
+// raises when the call has not the time to do so again.
 func (v *vm) scan(L *lua.LState, s string, p *pattern) {
+	started := time.Now()
 	p.ReplaceAllStringFunc(s, func(string) string {
 		v.interrupt.check(L)
 		return ""
 	})
+	if time.Since(started) > v.interrupt.left() {
+		L.RaiseError("the pattern needs too long for all of its matches")
+	}
 }
 
 // group is the i-th group of a match in s, nil when it took no part.

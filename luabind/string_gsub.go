@@ -105,6 +105,7 @@ func (m *matcher) expand(out []byte, start, end int, r string) []byte {
 		}
 		r = r[i+2:]
 		m.v.bound(m.L, "string.gsub", len(out))
+		m.spend(1 + (end-start)/16)
 	}
 }
 

@@ -40,26 +40,42 @@ func (v *vm) tableConcat(L *lua.LState) int {
 	if L.Get(4) == lua.LNil {
 		to = t.Len()
 	}
-	var out []byte
+	size := v.concatSize(L, t, from, to, len(separator))
+	v.makes(L, "table.concat", size)
+	out := make([]byte, 0, size)
 	for i := from; i <= to; i++ {
 		switch x := t.RawGetInt(i).(type) {
 		case lua.LString:
 			out = append(out, x...)
 		case lua.LNumber:
 			out = appendNumber(out, float64(x))
-		default:
-			L.RaiseError("invalid value (%s) at index %d in table for 'concat'", x.Type(), i)
 		}
 		if i < to {
 			out = append(out, separator...)
 		}
-		if v.bound(L, "table.concat", len(out)); i%1024 == 0 {
+	}
+	L.Push(lua.LString(out))
+	return 1
+}
+
+// concatSize is how long the values of a list are with separators between them, about. It raises when one cannot be joined.
+func (v *vm) concatSize(L *lua.LState, t *lua.LTable, from, to, separator int) int {
+	size := 0
+	for i := from; i <= to; i++ {
+		switch x := t.RawGetInt(i).(type) {
+		case lua.LString:
+			size += len(x) + separator
+		case lua.LNumber:
+			size += 20 + separator
+		default:
+			L.RaiseError("invalid value (%s) at index %d in table for 'concat'", x.Type(), i)
+		}
+		if i%1024 == 0 {
+			v.bound(L, "table.concat", size)
 			v.interrupt.check(L)
 		}
 	}
-	v.charge(L, len(out))
-	L.Push(lua.LString(out))
-	return 1
+	return size
 }
 
 // tableInsert is table.insert(t, [position,] value).

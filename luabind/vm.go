@@ -19,6 +19,7 @@ type vm struct {
 	loading   []string                  // modules being loaded, outermost first
 	out       *collector                // of the running call; nil outside of one
 	interrupt *interrupt                // nil in tests of modules
+	running   *lua.LState               // the state whose function runs
 	spare     []*lua.LState             // states for protected calls
 	depth     int                       // protected calls and coroutines running inside each other
 	made      int                       // bytes of values since the heap was looked at
@@ -69,6 +70,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	defer end()
 	v.watch().begin(v)
 	defer v.watch().end(v)
+	v.running = v.L
 	v.L.SetTop(0)
 	v.depth, v.made, v.loading = 0, 0, v.loading[:0]
 	if len(v.spare) > maxSpare { // a state may have grown to 2 MB
