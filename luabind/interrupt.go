@@ -34,11 +34,11 @@ func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 }
 
 // now reports whether the running call must end.
-func (i *interrupt) now() bool { return i.ended.Load() == i.call && i.call > 0 }
+func (i *interrupt) now() bool { return i != nil && i.ended.Load() == i.call && i.call > 0 }
 
 // left is how long the running call may still run.
 func (i *interrupt) left() time.Duration {
-	if i.deadline.IsZero() {
+	if i == nil || i.deadline.IsZero() {
 		return timeWithoutDeadline
 	}
 	return time.Until(i.deadline)

@@ -151,9 +151,11 @@ func (m *matcher) escape(s, p int) (next, nextP int, done bool) {
 func (m *matcher) longest(s, p, ep, least int) int {
 	n := 0
 	for m.single(s+n, p, ep) {
-		n++
+		if n++; n%patternPollSteps == 0 {
+			m.spend(patternPollSteps)
+		}
 	}
-	m.spend(n)
+	m.spend(n % patternPollSteps)
 	for ; n >= least; n-- {
 		if end := m.match(s+n, ep+1); end >= 0 {
 			return end

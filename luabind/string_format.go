@@ -83,6 +83,9 @@ func (v *vm) appendFormatted(L *lua.LState, out []byte, spec string, conversion 
 	case 'u':
 		return fmt.Appendf(out, "%"+integerSpec(spec)+"d", uint64(whole64(float64(numberArgument(L, arg)))))
 	case 'o', 'x', 'X':
+		if whole64(float64(numberArgument(L, arg))) == 0 {
+			spec = strings.ReplaceAll(spec, "#", "")
+		}
 		return fmt.Appendf(out, "%"+integerSpec(spec)+string(conversion), uint64(whole64(float64(numberArgument(L, arg)))))
 	case 'e', 'E', 'f', 'g', 'G':
 		return appendFloat(out, spec, conversion, float64(numberArgument(L, arg)))
