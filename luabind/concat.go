@@ -1,7 +1,6 @@
 package luabind
 
 import (
-	"crypto/rand"
 	"math"
 	"strings"
 
@@ -11,9 +10,6 @@ import (
 // concatFunction is what a..b..c calls in place of gopher-lua's instruction, which has no bound: repair_concat.go puts it into the
 // constants of compiled code. One serves all VMs, since nothing can change it; it finds its VM's bounds by the state's context.
 var concatFunction = &lua.LFunction{IsG: true, GFunction: concat}
-
-// concatMark stands for concatFunction until the code is compiled. No script can contain it.
-var concatMark = "concat " + rand.Text()
 
 // concat joins its arguments, from the right as Lua does.
 func concat(L *lua.LState) int {

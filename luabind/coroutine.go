@@ -67,6 +67,9 @@ func coYield(L *lua.LState) int {
 	if L.Parent == nil || !calledByLua(L) {
 		L.RaiseError("attempt to yield across metamethod/C-call boundary: out of a pcall, a metamethod, an iterator or a callback")
 	}
+	if byTailCall(L) { // repair_mark.go takes yield out of tail calls by its name
+		L.RaiseError("a yield under another name cannot be returned; take its results into locals first")
+	}
 	return -1
 }
 

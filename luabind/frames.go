@@ -28,18 +28,30 @@ func calledByLua(L *lua.LState) bool {
 		return false
 	}
 	for frame = frame.Elem().FieldByName("Parent"); !frame.IsNil(); frame = frame.Elem().FieldByName("Parent") {
-		fn := frame.Elem().FieldByName("Fn").Elem()
-		if fn.FieldByName("IsG").Bool() {
+		if frame.Elem().FieldByName("Fn").Elem().FieldByName("IsG").Bool() {
 			return false
 		}
-		pc := int(frame.Elem().FieldByName("Pc").Int())
-		switch op := int(fn.FieldByName("Proto").Elem().FieldByName("Code").Index(pc-1).Uint() >> 26); op {
-		case lua.OP_CALL, lua.OP_TAILCALL:
-		default:
+		if op := instruction(frame); op != lua.OP_CALL && op != lua.OP_TAILCALL {
 			return false
 		}
 	}
 	return true
+}
+
+// byTailCall reports whether the running Go function was called as in "return f()".
+func byTailCall(L *lua.LState) bool {
+	frame, ok := frameOf(L)
+	if !ok {
+		return false
+	}
+	caller := frame.Elem().FieldByName("Parent")
+	return !caller.IsNil() && !caller.Elem().FieldByName("Fn").Elem().FieldByName("IsG").Bool() && instruction(caller) == lua.OP_TAILCALL
+}
+
+// instruction is the one that a frame of a Lua function is at.
+func instruction(frame reflect.Value) int {
+	code := frame.Elem().FieldByName("Fn").Elem().FieldByName("Proto").Elem().FieldByName("Code")
+	return int(code.Index(int(frame.Elem().FieldByName("Pc").Int())-1).Uint() >> 26)
 }
 
 // forgetTailCalls sets the count of tail calls of the running frame back. gopher-lua writes a line into the traceback of an error

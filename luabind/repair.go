@@ -23,6 +23,7 @@ const maxPositional = 25000
 //   - local f = function() ... f() end: f is seen as the local, as in local function f. repair_assign.go
 //   - a jump back to a jump (a loop that starts with a constant condition or a break): the second is read twice. repair_fold.go
 //   - break and goto leave captured locals of inner blocks open, or close those of outer ones. repair_jump.go
+//   - return coroutine.yield(x): the coroutine cannot go on. repair_mark.go
 //   - a .. b has no bound: it becomes the call of a function that has. repair_concat.go
 //
 // luabind's differential test compares the outcome with PUC Lua 5.1.
@@ -73,7 +74,7 @@ func (r *repair) stmt(s ast.Stmt) []ast.Stmt {
 	case *ast.FuncCallStmt:
 		s.Expr = r.expr(s.Expr)
 	case *ast.ReturnStmt:
-		r.exprs(s.Exprs)
+		r.returns(s)
 	case *ast.FuncDefStmt:
 		r.define(s)
 	case *ast.DoBlockStmt:
@@ -182,5 +183,5 @@ func at[N ast.PositionHolder](n N, like ast.PositionHolder) N {
 // patch sets in the bytecode what the AST cannot say.
 func (r *repair) patch(proto *lua.FunctionProto) {
 	r.jumps.patch(proto)
-	patchConcat(proto)
+	patchMarks(proto)
 }

@@ -3,14 +3,13 @@ package luabind
 import (
 	"fmt"
 
-	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
 
 // maxConcat is how many values one call of concat takes: each needs a register of the function.
 const maxConcat = 50
 
-// concat turns a chain of .. into calls of concatFunction, whose mark patchConcat replaces.
+// concat turns a chain of .. into calls of concatFunction, whose mark patchMarks replaces.
 func (r *repair) concat(e *ast.StringConcatOpExpr) ast.Expr {
 	parts := []ast.Expr{e.Lhs}
 	rest := e.Rhs
@@ -35,18 +34,5 @@ func (r *repair) concat(e *ast.StringConcatOpExpr) ast.Expr {
 }
 
 func concatCall(like ast.Expr, parts []ast.Expr) ast.Expr {
-	mark := at(&ast.StringExpr{Value: concatMark}, like)
-	return at(&ast.FuncCallExpr{Func: mark, Args: parts, AdjustRet: true}, like)
-}
-
-// patchConcat puts concatFunction where its mark stands.
-func patchConcat(proto *lua.FunctionProto) {
-	for i, c := range proto.Constants {
-		if c == lua.LString(concatMark) {
-			proto.Constants[i] = concatFunction
-		}
-	}
-	for _, child := range proto.FunctionPrototypes {
-		patchConcat(child)
-	}
+	return at(&ast.FuncCallExpr{Func: markOf(concatMark, like), Args: parts, AdjustRet: true}, like)
 }

@@ -164,13 +164,19 @@ func (v *vm) callback(ctx context.Context, name string, args ...lua.LValue) erro
 }
 
 // run runs a call on a VM of its own and gives what it emitted.
-func (g *generation) run(ctx context.Context, call func(*vm) error) (*engine.Output, error) {
+func (g *generation) run(ctx context.Context, call func(*vm) error) (out *engine.Output, err error) {
 	v, err := g.take()
 	if err != nil {
 		return nil, err
 	}
 	defer g.give(v)
-	defer func() { v.out = nil }()
+	defer func() {
+		v.out = nil
+		if p := recover(); p != nil {
+			v.broken = true
+			out, err = nil, &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: fmt.Sprintf("the call failed inside of luacrawl: %v", p)}
+		}
+	}()
 	v.out = &collector{}
 	if err := call(v); err != nil {
 		return nil, err
