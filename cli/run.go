@@ -90,7 +90,7 @@ func (p *program) job(c *cli.Context) (*job, error) {
 }
 
 // gcPercent lets the heap grow to five times what is alive: a tenth of the CPU for 20 MB on small pages, 200 MB on large ones. GOGC
-// overrules it.
+// overrules it. Near memory_limit the garbage collector works harder instead; GOMEMLIMIT overrules that.
 const gcPercent = 400
 
 // run does a whole job: everything that it opens is closed in the opposite order.
@@ -109,6 +109,9 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 	defer spider.Close()
 	if p.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+	}
+	if p.getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(settings.MemoryLimit)
 	}
 
 	stop := p.interruptible(l)

@@ -59,10 +59,11 @@ func (p *program) source(c *cli.Context, file string) (source, error) {
 
 func (s source) String() string { return s.display + s.main }
 
-// load compiles the spider and merges its settings. A spider that sets callback_memory is compiled twice: the limit
-// is to hold from its first line on.
+// load compiles the spider and merges its settings. A spider that sets callback_memory or memory_limit is compiled twice: the
+// limit is to hold from its first line on.
 func (s source) load(l *logs) (*luabind.Spider, engine.Settings, error) {
-	options := luabind.Options{Args: s.args, Logger: l.Logger, Memory: engine.DefaultSettings().CallbackMemory}
+	defaults := engine.DefaultSettings()
+	options := luabind.Options{Args: s.args, Logger: l.Logger, Memory: defaults.CallbackMemory, MemoryLimit: defaults.MemoryLimit}
 	for {
 		spider, err := luabind.Load(s.fsys, s.main, s.display, options)
 		if err != nil {
@@ -72,13 +73,13 @@ func (s source) load(l *logs) (*luabind.Spider, engine.Settings, error) {
 		if err == nil {
 			err = l.setLevel(settings.LogLevel)
 		}
-		if err == nil && settings.CallbackMemory == options.Memory {
+		if err == nil && settings.CallbackMemory == options.Memory && settings.MemoryLimit == options.MemoryLimit {
 			return spider, settings, nil
 		}
 		spider.Close()
 		if err != nil {
 			return nil, settings, err
 		}
-		options.Memory = settings.CallbackMemory
+		options.Memory, options.MemoryLimit = settings.CallbackMemory, settings.MemoryLimit
 	}
 }

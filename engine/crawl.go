@@ -39,7 +39,7 @@ type Crawl struct {
 	totals   *totals
 	inflight *inflight
 	feeder   *feeder
-	calls    chan struct{} // holds one for each call into the spider that runs
+	places   *places // of calls into the spider
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -56,7 +56,7 @@ func New(o Options) (*Crawl, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), calls: make(chan struct{}, callsPerCPU*runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
+	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
 	c.SetSettings(o.Settings)
 	c.feeder = newFeeder(c)
 	return c, nil
@@ -101,8 +101,6 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 
 // Kill stops at once: leases in flight expire by themselves.
 func (c *Crawl) Kill() { c.killOnce.Do(func() { close(c.killed) }) }
-
-const callsPerCPU = 2
 
 var errTimeout = errors.New("the run's timeout is over")
 
@@ -211,15 +209,13 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// callSpider runs one call within callback_timeout. Only a few run at once: a script computes, so more would not be faster, would hold
-// more trees in memory, and would be slowed by each other past their timeout.
+// callSpider runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
-	select {
-	case c.calls <- struct{}{}:
-		defer func() { <-c.calls }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	at, err := c.places.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer at.leave()
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Load().CallbackTimeout)
 	defer cancel()
 	return call(ctx)

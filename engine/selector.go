@@ -11,6 +11,9 @@ import (
 // selectorCacheSize bounds the compiled selectors kept: a script that builds selectors from data must not fill the memory.
 const selectorCacheSize = 1024
 
+// maxSelector is the longest selector in bytes.
+const maxSelector = 8 << 10
+
 // Selector is a compiled CSS selector, with Scrapy's ::text and ::attr(name). It is safe for concurrent use.
 //
 // As in parsel, "a::text" is the text nodes that are children of an a, "a ::text" all text nodes below one, and "::text" and
@@ -52,6 +55,9 @@ func newCache[V any](size int) *lru.Cache[string, V] {
 func CompileSelector(s string) (*Selector, error) {
 	if sel, ok := compiledSelectors.Get(s); ok {
 		return sel, nil
+	}
+	if len(s) > maxSelector {
+		return nil, fmt.Errorf("css selector %q...: it has %d bytes, more than %d", s[:40], len(s), maxSelector)
 	}
 	s = strings.Clone(s) // which may be a piece of a page
 	sel, err := compileSelector(s)

@@ -37,6 +37,7 @@ type Settings struct {
 	UserAgent             string
 	CallbackTimeout       time.Duration
 	CallbackMemory        int64 // bytes
+	MemoryLimit           int64 // of the process, bytes
 	Grace                 time.Duration
 	LogLevel              string
 	MaxIdleTime           time.Duration // 0: wait for ever
@@ -69,6 +70,7 @@ func DefaultSettings() Settings {
 		UserAgent:                   "luacrawl",
 		CallbackTimeout:             5 * time.Second,
 		CallbackMemory:              64 << 20,
+		MemoryLimit:                 2 << 30,
 		Grace:                       30 * time.Second,
 		LogLevel:                    "info",
 		AllowPrivateAddresses:       true,
@@ -113,6 +115,7 @@ var settingTable = []setting{
 	{"user_agent", false, "text", "the User-Agent header", text(func(s *Settings) *string { return &s.UserAgent })},
 	{"callback_timeout", false, "seconds", "of one call into the spider", duration(func(s *Settings) *time.Duration { return &s.CallbackTimeout }, time.Millisecond, day)},
 	{"callback_memory", false, "bytes", "that one value made by a call may take", size(func(s *Settings) *int64 { return &s.CallbackMemory }, 1<<20, 1<<40)},
+	{"memory_limit", false, "bytes", "that the process may hold; past it the calls that have run longest are ended", size(func(s *Settings) *int64 { return &s.MemoryLimit }, 64<<20, 1<<50)},
 	{"grace", false, "seconds", "that running pages get when the worker is asked to stop", duration(func(s *Settings) *time.Duration { return &s.Grace }, 0, day)},
 	{"log_level", false, "debug, info, warn or error", "what is logged", oneOf(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},
 	{"max_idle_time", false, "seconds", "without work after which the worker ends; 0 to wait for ever", duration(func(s *Settings) *time.Duration { return &s.MaxIdleTime }, 0, 3650*day)},

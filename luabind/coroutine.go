@@ -15,6 +15,7 @@ func (v *vm) openCoroutine() {
 		"resume":  func(L *lua.LState) int { return v.coResume(L, resume) },
 		"wrap":    func(L *lua.LState) int { return v.coWrap(L, create, resume) },
 		"running": coRunning,
+		"yield":   coYield,
 	})
 }
 
@@ -31,7 +32,11 @@ func (v *vm) coResume(L *lua.LState, resume lua.LGFunction) int {
 		L.RaiseError("more than %d protected calls or coroutines inside each other", maxDepth)
 	}
 	v.depth++
-	defer func() { v.depth-- }()
+	v.running = L.CheckThread(1)
+	defer func() {
+		v.depth--
+		v.running = L
+	}()
 	n := resume(L)
 	if n == 2 && L.Get(-2) == lua.LFalse && v.passes(L.Get(-1)) {
 		L.Error(L.Get(-1), 0)
@@ -51,6 +56,21 @@ func (v *vm) coWrap(L *lua.LState, create, resume lua.LGFunction) int {
 		return n - 1
 	}))
 	return 1
+}
+
+// coYield is coroutine.yield. gopher-lua suspends only the innermost of its loops, so a yield out of a metamethod, an iterator
+// of a for loop or a callback of a library function would end that function instead, with a stack that is no longer right.
+func coYield(L *lua.LState) int {
+	if L.Parent == nil && L.G.CurrentThread == L.G.MainThread {
+		L.RaiseError("attempt to yield from outside a coroutine")
+	}
+	if L.Parent == nil || !calledByLua(L) {
+		L.RaiseError("attempt to yield across metamethod/C-call boundary: out of a pcall, a metamethod, an iterator or a callback")
+	}
+	if byTailCall(L) { // repair_mark.go takes yield out of tail calls by its name
+		L.RaiseError("a yield under another name cannot be returned; take its results into locals first")
+	}
+	return -1
 }
 
 // coRunning is nil outside of coroutines, also inside a protected call.

@@ -61,6 +61,9 @@ func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, e
 
 // newGeneration makes a generation that has read nothing.
 func newGeneration(fsys fs.FS, main, display string, o Options) *generation {
+	if o.watch == nil {
+		o.watch = newHeapWatch(o.MemoryLimit)
+	}
 	return &generation{options: o, display: display, fsys: fsys, mainPath: main, folder: path.Dir(main), files: map[string]*source{}}
 }
 

@@ -21,23 +21,31 @@ func hashModule(v *vm) lua.LValue {
 	t := v.L.NewTable()
 	for name, make := range hashes {
 		t.RawSetString(name, v.L.NewFunction(func(L *lua.LState) int {
-			return pushHash(L, make(), L.CheckString(1))
+			return v.pushHash(L, make(), L.CheckString(1))
 		}))
 	}
-	t.RawSetString("hmac", v.L.NewFunction(hashHMAC))
+	t.RawSetString("hmac", v.L.NewFunction(v.hashHMAC))
 	return t
 }
 
-func hashHMAC(L *lua.LState) int {
+func (v *vm) hashHMAC(L *lua.LState) int {
 	make, ok := hashes[L.CheckString(1)]
 	if !ok {
 		L.ArgError(1, "the hash is one of md5, sha1, sha256")
 	}
-	return pushHash(L, hmac.New(make, []byte(L.CheckString(2))), L.CheckString(3))
+	return v.pushHash(L, hmac.New(make, []byte(L.CheckString(2))), L.CheckString(3))
 }
 
-func pushHash(L *lua.LState, h hash.Hash, data string) int {
+func (v *vm) pushHash(L *lua.LState, h hash.Hash, data string) int {
+	for len(data) > hashStep {
+		h.Write([]byte(data[:hashStep]))
+		data = data[hashStep:]
+		v.interrupt.check(L)
+	}
 	h.Write([]byte(data))
 	L.Push(lua.LString(hex.EncodeToString(h.Sum(nil))))
 	return 1
 }
+
+// hashStep is how many bytes are hashed before the call's time is looked at.
+const hashStep = 1 << 20

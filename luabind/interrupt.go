@@ -5,13 +5,19 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	lua "github.com/yuin/gopher-lua"
 )
 
 // interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
-	call  uint64        // the running call; only the VM's goroutine writes it, between calls
-	ended atomic.Uint64 // the last call whose context has ended
+	v            *vm           // whose it is
+	deadline     time.Time     // of the running call; zero when it has none
+	instructions uint32        // that the VM has run; only its goroutine counts
+	call         uint64        // the running call; only the VM's goroutine writes it, between calls
+	ended        atomic.Uint64 // the last call that must end: its context has ended, or it was exhausting
+	heap         atomic.Uint64 // the last call that was ended for the memory it may hold
 }
 
 var (
@@ -22,16 +28,47 @@ var (
 // begin binds the interrupt to the context of a call. A context that ends later than the call does no harm.
 func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 	i.call++
+	i.deadline, _ = ctx.Deadline()
 	call := i.call
 	return context.AfterFunc(ctx, func() { i.ended.Store(call) })
 }
 
 // now reports whether the running call must end.
-func (i *interrupt) now() bool { return i.ended.Load() == i.call && i.call > 0 }
+func (i *interrupt) now() bool { return i != nil && i.ended.Load() == i.call && i.call > 0 }
+
+// left is how long the running call may still run.
+func (i *interrupt) left() time.Duration {
+	if i == nil || i.deadline.IsZero() {
+		return timeWithoutDeadline
+	}
+	return time.Until(i.deadline)
+}
+
+// timeWithoutDeadline is how long a library function may take that cannot be interrupted, in a call that may run for ever.
+const timeWithoutDeadline = 5 * time.Second
+
+// exhaust ends a call because the heap is past its limit.
+func (i *interrupt) exhaust(call uint64) {
+	i.heap.Store(call)
+	i.ended.Store(call)
+}
+
+// exhausted reports whether the running call was ended for memory.
+func (i *interrupt) exhausted() bool { return i.call > 0 && i.heap.Load() == i.call }
+
+// check raises in the script when the running call must end. Library functions that may run for long call it now and then.
+func (i *interrupt) check(L *lua.LState) {
+	if i.now() {
+		L.RaiseError("%s", errInterrupted)
+	}
+}
 
 func (i *interrupt) Done() <-chan struct{} {
 	if i.now() {
 		return closedChannel
+	}
+	if i.instructions++; i.instructions%forgetEvery == 0 && i.v != nil {
+		i.v.forgetTailCalls()
 	}
 	return nil
 }

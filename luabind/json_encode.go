@@ -15,6 +15,9 @@ import (
 // maxJSONSize bounds one encoded value, since a few tables that hold each other many times over can stand for any amount of text.
 const maxJSONSize = 16 << 20
 
+// maxJSONTables bounds the tables in one encoded value, and so the time that it takes, for the same reason.
+const maxJSONTables = 1 << 18
+
 // appendJSON writes a Lua value as JSON: keys sorted, & < > not escaped, whole numbers without a fraction. A cycle, a function,
 // a userdata, NaN, an infinity, bytes that are not UTF-8 and a table with mixed keys are errors that name the path to them
 // from root, what the value is called ("item.price is NaN").
@@ -34,6 +37,7 @@ type jsonEncoder struct {
 	buf     []byte
 	open    []jsonFrame // tables being written, outermost first
 	entries []jsonEntry // sorted keys of all open maps, one after the other
+	tables  int         // written so far
 }
 
 type jsonFrame struct {
@@ -50,6 +54,7 @@ type jsonEntry struct {
 var (
 	errJSONCycle = errors.New("contains itself; give it the fields you want instead of the whole table")
 	errJSONDepth = fmt.Errorf("is nested deeper than %d tables", maxJSONDepth)
+	errJSONTable = fmt.Errorf("holds more than %d tables", maxJSONTables)
 	errJSONSize  = fmt.Errorf("is larger than %d MB as JSON; keep less, or emit it in parts", maxJSONSize>>20)
 )
 
@@ -65,7 +70,7 @@ func (e *jsonEncoder) pop(base int) {
 func (e *jsonEncoder) release() {
 	clear(e.open)
 	clear(e.entries)
-	e.open, e.entries = e.open[:0], e.entries[:0]
+	e.open, e.entries, e.tables = e.open[:0], e.entries[:0], 0
 	if e.buf = e.buf[:0]; cap(e.buf) > 1<<20 || cap(e.entries) > 1<<12 {
 		return
 	}
@@ -118,6 +123,9 @@ func (e *jsonEncoder) number(f float64) error {
 func (e *jsonEncoder) table(t *lua.LTable) error {
 	if len(e.open) == maxJSONDepth {
 		return e.tooDeep()
+	}
+	if e.tables++; e.tables > maxJSONTables {
+		return errJSONTable
 	}
 	n, base := t.MaxN(), len(e.entries)
 	if err := e.collect(t, n); err != nil {

@@ -1,8 +1,6 @@
 package luabind
 
 import (
-	"strings"
-
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -17,11 +15,12 @@ func (v *vm) openLibraries() {
 	v.library(lua.OpenBase, lua.BaseLibName)
 	v.openOS()
 	keep(v.L.G.Global, append(baseNames, "os"))
-	v.library(lua.OpenTable, lua.TabLibName)
-	v.library(lua.OpenMath, lua.MathLibName)
+	v.openTable()
+	v.openMath()
 	v.openString()
 	v.openCoroutine()
 	v.L.SetFuncs(v.L.G.Global, map[string]lua.LGFunction{
+		"tostring": v.tostring, "tonumber": tonumber, "setmetatable": setMetatable, "unpack": unpack,
 		"pcall": v.pcall, "xpcall": v.xpcall, "require": v.require, "print": v.print,
 		"request": v.request, "emit": v.emit, "drop": v.drop,
 	})
@@ -39,45 +38,30 @@ func (v *vm) library(open lua.LGFunction, name string) *lua.LTable {
 	return v.L.GetGlobal(name).(*lua.LTable)
 }
 
-func (v *vm) openOS() { keep(v.library(lua.OpenOs, lua.OsLibName), osNames) }
-
-// openString gives strings a metatable that scripts can neither see nor change.
-func (v *vm) openString() {
-	lib := v.library(lua.OpenString, lua.StringLibName)
-	lib.RawSetString("dump", lua.LNil)
-	lib.RawSetString("__index", lua.LNil)
-	rep := goFunction(lib, "rep")
-	v.L.SetFuncs(lib, map[string]lua.LGFunction{"rep": func(L *lua.LState) int { return v.rep(L, rep) }})
-	methods := v.L.CreateTable(0, 16)
-	lib.ForEach(methods.RawSet)
-	v.L.SetMetatable(lua.LString(""), protected("string", map[string]lua.LValue{"__index": methods}))
+func (v *vm) openOS() {
+	lib := v.library(lua.OpenOs, lua.OsLibName)
+	keep(lib, osNames)
+	date := goFunction(lib, "date")
+	lib.RawSetString("date", v.L.NewFunction(func(L *lua.LState) int {
+		if n := len(L.OptString(1, "")); n > maxDateFormat {
+			L.RaiseError("os.date: a format of %d bytes, more than %d", n, maxDateFormat)
+		}
+		return date(L)
+	}))
 }
 
-// rep is string.rep within the memory of a callback.
-func (v *vm) rep(L *lua.LState, rep lua.LGFunction) int {
-	size, limit := float64(len(L.CheckString(1)))*float64(L.CheckNumber(2)), v.memory()
-	if size > float64(limit) {
-		L.RaiseError("string.rep would make %.0f bytes, more than the %d of setting callback_memory", size, limit)
-	}
-	return rep(L)
-}
-
-// defaultMemory is the memory of a callback in bytes when Options does not say.
-const defaultMemory = 64 << 20
-
-func (v *vm) memory() int64 {
-	if v.gen != nil && v.gen.options.Memory > 0 {
-		return v.gen.options.Memory
-	}
-	return defaultMemory
-}
+// maxDateFormat is the longest format of os.date: each of its directives may become twenty bytes.
+const maxDateFormat = 1024
 
 func (v *vm) print(L *lua.LState) int {
-	var parts []string
-	for i := 1; i <= L.GetTop(); i++ {
-		parts = append(parts, L.ToStringMeta(L.Get(i)).String())
+	var line []byte
+	for i := 1; i <= L.GetTop() && len(line) < maxLogText; i++ {
+		if i > 1 {
+			line = append(line, '\t')
+		}
+		line = append(line, clipLog(v.tostringValue(L, L.Get(i)))...)
 	}
-	v.logAt(L, levels["info"], strings.Join(parts, "\t"), nil)
+	v.logAt(L, levels["info"], string(line), nil)
 	return 0
 }
 

@@ -2,6 +2,7 @@ package luabind
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -22,7 +23,7 @@ func (v *vm) openLog() {
 }
 
 func (v *vm) log(L *lua.LState, level slog.Level, arg int) int {
-	text := L.ToStringMeta(L.CheckAny(arg)).String()
+	text := v.tostringValue(L, L.CheckAny(arg))
 	v.logAt(L, level, text, L.OptTable(arg+1, nil))
 	return 0
 }
@@ -37,7 +38,17 @@ func (v *vm) logAt(L *lua.LState, level slog.Level, text string, fields *lua.LTa
 	if fields != nil {
 		fields.ForEach(func(k, value lua.LValue) { attrs = append(attrs, slog.Any(k.String(), logValue(value))) })
 	}
-	v.logger.LogAttrs(ctx, level, text, attrs...)
+	v.logger.LogAttrs(ctx, level, clipLog(text), attrs...)
+}
+
+// maxLogText is the longest text or field that is logged, in bytes.
+const maxLogText = 32 << 10
+
+func clipLog(text string) string {
+	if len(text) <= maxLogText {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:maxLogText], ""), len(text))
 }
 
 func logValue(lv lua.LValue) any {
@@ -48,8 +59,8 @@ func logValue(lv lua.LValue) any {
 		return float64(lv)
 	case *lua.LTable:
 		if b, err := appendJSON(nil, "field", lv); err == nil {
-			return string(b)
+			return clipLog(string(b))
 		}
 	}
-	return lv.String()
+	return clipLog(lv.String())
 }

@@ -47,7 +47,9 @@ func (v *vm) protect(L *lua.LState, nargs, nret int) error {
 	v.depth++
 	current := L.G.CurrentThread
 	L.XMoveTo(th, nargs+1)
+	v.running = th
 	err := th.PCall(nargs, nret, nil)
+	v.running = L
 	L.G.CurrentThread = current
 	v.depth--
 	if err == nil {

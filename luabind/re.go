@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	lua "github.com/yuin/gopher-lua"
@@ -15,8 +16,9 @@ func init() { modules["re"] = reModule }
 // maxParts bounds the matches or pieces that one call lists, and so its memory.
 const maxParts = 1 << 18
 
-// maxRegexpWork bounds length of text times instructions of a pattern: what a match may cost, since it cannot be interrupted.
-const maxRegexpWork = 1 << 29
+// regexpStep is about what a match may cost for each byte of the text and instruction of the pattern. It cannot be interrupted, so
+// one that may outlast the call is not begun.
+const regexpStep = 25 * time.Nanosecond
 
 // pattern is a compiled regular expression with its size.
 type pattern struct {
@@ -31,13 +33,13 @@ var patterns, _ = lru.New[string, *pattern](1024)
 // the text first.
 func reModule(v *vm) lua.LValue {
 	return v.L.SetFuncs(v.L.NewTable(), map[string]lua.LGFunction{
-		"test": reTest, "match": reMatch, "find": reFind, "findall": reFindAll, "gmatch": reGmatch,
-		"gsub": reGsub, "split": reSplit, "escape": reEscape,
+		"test": v.reTest, "match": v.reMatch, "find": v.reFind, "findall": v.reFindAll, "gmatch": v.reGmatch,
+		"gsub": v.reGsub, "split": v.reSplit, "escape": reEscape,
 	})
 }
 
 // checkPattern takes the text and the pattern that each function has as its first arguments.
-func checkPattern(L *lua.LState) (string, *pattern) {
+func (v *vm) checkPattern(L *lua.LState) (string, *pattern) {
 	s, source := L.CheckString(1), L.CheckString(2)
 	p, ok := patterns.Get(source)
 	if !ok {
@@ -48,8 +50,8 @@ func checkPattern(L *lua.LState) (string, *pattern) {
 		}
 		patterns.Add(source, p)
 	}
-	if len(s) > maxRegexpWork/p.size {
-		L.ArgError(1, fmt.Sprintf("%d bytes are too long a text for this pattern", len(s)))
+	if cost := p.cost(s); cost > time.Millisecond && cost > v.interrupt.left() {
+		L.ArgError(1, fmt.Sprintf("%d bytes are too long a text for this pattern in the %v that the call has left", len(s), v.interrupt.left().Round(time.Millisecond)))
 	}
 	return s, p
 }
@@ -77,15 +79,50 @@ func compilePattern(source string) (*pattern, error) {
 }
 
 // all finds the matches of s, at most n when n is not negative, and raises when there are too many.
-func (p *pattern) all(L *lua.LState, s string, n int) [][]int {
+func (v *vm) all(L *lua.LState, p *pattern, s string, n int) [][]int {
+	most := maxParts + 1
 	if n >= 0 && n <= maxParts {
-		return p.FindAllStringSubmatchIndex(s, n)
+		most = n
 	}
-	found := p.FindAllStringSubmatchIndex(s, maxParts+1)
-	if len(found) > maxParts {
-		L.ArgError(1, fmt.Sprintf("the text has more than %d matches", maxParts))
+	some := 64
+	if p.cost(s) > slowMatches {
+		some = 1
 	}
-	return found
+	for ; ; some *= 8 {
+		started := time.Now()
+		found := p.FindAllStringSubmatchIndex(s, min(some, most))
+		if len(found) > maxParts {
+			L.ArgError(1, fmt.Sprintf("the text has more than %d matches", maxParts))
+		}
+		if len(found) < some || some >= most {
+			return found
+		}
+		if time.Since(started) > slowMatches {
+			v.scan(L, s, p)
+			some = most
+		}
+	}
+}
+
+// slowMatches is how long the first matches may take before scan has a look at the others.
+const slowMatches = 5 * time.Millisecond
+
+// cost is what a match may take at most.
+func (p *pattern) cost(s string) time.Duration {
+	return time.Duration(len(s)) * time.Duration(p.size) * regexpStep
+}
+
+// scan goes over all matches where it can be interrupted, between one and the next: each may look at all of the text again. It
+// raises when the call has not the time to do so again.
+func (v *vm) scan(L *lua.LState, s string, p *pattern) {
+	started := time.Now()
+	p.ReplaceAllStringFunc(s, func(string) string {
+		v.interrupt.check(L)
+		return ""
+	})
+	if time.Since(started) > v.interrupt.left() {
+		L.RaiseError("the pattern needs too long for all of its matches")
+	}
 }
 
 // group is the i-th group of a match in s, nil when it took no part.
@@ -110,15 +147,15 @@ func pushCaptures(L *lua.LState, s string, m []int) int {
 }
 
 // reTest is re.test(text, pattern): true when the pattern is somewhere in the text.
-func reTest(L *lua.LState) int {
-	s, p := checkPattern(L)
+func (v *vm) reTest(L *lua.LState) int {
+	s, p := v.checkPattern(L)
 	L.Push(lua.LBool(p.MatchString(s)))
 	return 1
 }
 
 // reMatch is re.match(text, pattern): the captures of the first match, all of it when there are no groups; nil for none.
-func reMatch(L *lua.LState) int {
-	s, p := checkPattern(L)
+func (v *vm) reMatch(L *lua.LState) int {
+	s, p := v.checkPattern(L)
 	m := p.FindStringSubmatchIndex(s)
 	if m == nil {
 		L.Push(lua.LNil)
@@ -128,8 +165,8 @@ func reMatch(L *lua.LState) int {
 }
 
 // reFind is re.find(text, pattern): first and last byte of the first match, from 1, and its captures; nil for none.
-func reFind(L *lua.LState) int {
-	s, p := checkPattern(L)
+func (v *vm) reFind(L *lua.LState) int {
+	s, p := v.checkPattern(L)
 	m := p.FindStringSubmatchIndex(s)
 	if m == nil {
 		L.Push(lua.LNil)
@@ -145,9 +182,9 @@ func reFind(L *lua.LState) int {
 
 // reFindAll is re.findall(text, pattern): a list of the matches, of their groups when there is one, of lists of groups when there
 // are more, as Python has it. A group that took no part is "".
-func reFindAll(L *lua.LState) int {
-	s, p := checkPattern(L)
-	found := p.all(L, s, -1)
+func (v *vm) reFindAll(L *lua.LState) int {
+	s, p := v.checkPattern(L)
+	found := v.all(L, p, s, -1)
 	list := L.CreateTable(len(found), 0)
 	for _, m := range found {
 		list.Append(matchValue(L, s, m))
@@ -177,9 +214,9 @@ func matchValue(L *lua.LState, s string, m []int) lua.LValue {
 
 // reGmatch is re.gmatch(text, pattern): an iterator over the captures of each match. Where the first group took no part it
 // gives "" for it, since nil would end the loop.
-func reGmatch(L *lua.LState) int {
-	s, p := checkPattern(L)
-	found := p.all(L, s, -1)
+func (v *vm) reGmatch(L *lua.LState) int {
+	s, p := v.checkPattern(L)
+	found := v.all(L, p, s, -1)
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		if len(found) == 0 {
 			L.Push(lua.LNil)
@@ -199,11 +236,11 @@ func reGmatch(L *lua.LState) int {
 // reGsub is re.gsub(text, pattern, replacement[, n]): the text with the first n matches, or all, replaced, and how many. The
 // replacement is a string with $1, ${1}, ${name} and $$, a table by the first capture, or a function of the captures; where table
 // or function give nil or false the match stays.
-func reGsub(L *lua.LState) int {
-	s, p := checkPattern(L)
+func (v *vm) reGsub(L *lua.LState) int {
+	s, p := v.checkPattern(L)
 	replacement := L.Get(3)
 	L.CheckTypes(3, lua.LTString, lua.LTNumber, lua.LTTable, lua.LTFunction)
-	found := p.all(L, s, L.OptInt(4, -1))
+	found := v.all(L, p, s, L.OptInt(4, -1))
 	var out []byte
 	end := 0
 	for _, m := range found {
@@ -231,7 +268,11 @@ func appendReplacement(L *lua.LState, out []byte, p *pattern, s string, m []int,
 	case *lua.LTable:
 		v = L.GetTable(r, matchKey(s, m))
 	default:
-		return p.ExpandString(out, lua.LVAsString(r), s, m)
+		text := lua.LVAsString(r)
+		if strings.Count(text, "$")*(m[1]-m[0])+len(text) > maxJSONSize {
+			L.RaiseError("re.gsub: the result is larger than %d MB", maxJSONSize>>20)
+		}
+		return p.ExpandString(out, text, s, m)
 	}
 	switch v.Type() {
 	case lua.LTString, lua.LTNumber:
@@ -257,12 +298,12 @@ func matchKey(s string, m []int) lua.LValue {
 }
 
 // reSplit is re.split(text, pattern[, n]): a list of the pieces between matches, at most n splits.
-func reSplit(L *lua.LState) int {
-	s, p := checkPattern(L)
+func (v *vm) reSplit(L *lua.LState) int {
+	s, p := v.checkPattern(L)
 	n := L.OptInt(3, -1)
 	list := L.NewTable()
 	end := 0
-	for _, m := range p.all(L, s, n) {
+	for _, m := range v.all(L, p, s, n) {
 		if m[1] == 0 || m[0] == m[1] && m[0] == len(s) {
 			continue // an empty match at either end splits nothing off
 		}

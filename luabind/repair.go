@@ -23,6 +23,8 @@ const maxPositional = 25000
 //   - local f = function() ... f() end: f is seen as the local, as in local function f. repair_assign.go
 //   - a jump back to a jump (a loop that starts with a constant condition or a break): the second is read twice. repair_fold.go
 //   - break and goto leave captured locals of inner blocks open, or close those of outer ones. repair_jump.go
+//   - return coroutine.yield(x): the coroutine cannot go on. repair_mark.go
+//   - a .. b has no bound: it becomes the call of a function that has. repair_concat.go
 //
 // luabind's differential test compares the outcome with PUC Lua 5.1.
 type repair struct {
@@ -72,7 +74,7 @@ func (r *repair) stmt(s ast.Stmt) []ast.Stmt {
 	case *ast.FuncCallStmt:
 		s.Expr = r.expr(s.Expr)
 	case *ast.ReturnStmt:
-		r.exprs(s.Exprs)
+		r.returns(s)
 	case *ast.FuncDefStmt:
 		r.define(s)
 	case *ast.DoBlockStmt:
@@ -132,7 +134,7 @@ func (r *repair) expr(e ast.Expr) ast.Expr {
 	case *ast.RelationalOpExpr:
 		e.Lhs, e.Rhs = r.expr(e.Lhs), r.expr(e.Rhs)
 	case *ast.StringConcatOpExpr:
-		e.Lhs, e.Rhs = r.expr(e.Lhs), r.expr(e.Rhs)
+		return r.concat(e)
 	case *ast.ArithmeticOpExpr:
 		e.Lhs, e.Rhs = r.expr(e.Lhs), r.expr(e.Rhs)
 	case *ast.UnaryMinusOpExpr:
@@ -179,4 +181,7 @@ func at[N ast.PositionHolder](n N, like ast.PositionHolder) N {
 }
 
 // patch sets in the bytecode what the AST cannot say.
-func (r *repair) patch(proto *lua.FunctionProto) { r.jumps.patch(proto) }
+func (r *repair) patch(proto *lua.FunctionProto) {
+	r.jumps.patch(proto)
+	patchMarks(proto)
+}

@@ -30,6 +30,7 @@ func TestLibraries(t *testing.T) {
 	t.Parallel()
 	for chunk, want := range map[string]string{
 		`return ("x"):rep(3), ("%d"):format(5), ("abc"):upper()`:                                            `[xxx 5 ABC]`,
+		`return pcall(coroutine.yield)`:                                                                     `[false  attempt to yield from outside a coroutine]`,
 		`return getmetatable("")`:                                                                           `[string]`,
 		`return pcall(setmetatable, "", {})`:                                                                `[false`,
 		`string.upper = nil return ("a"):upper()`:                                                           `[A]`,
@@ -49,7 +50,7 @@ func TestLibraries(t *testing.T) {
 		`local c = coroutine.create(function() error("x", 0) end) return coroutine.resume(c)`:               `[false x]`,
 		`local w = coroutine.wrap(function() error("x", 0) end) return pcall(w)`:                            `[false x]`,
 		`local w = coroutine.wrap(function() end) w() return pcall(w)`:                                      `[false can not resume a dead thread]`,
-		`local w = coroutine.wrap(function() return pcall(coroutine.yield, 1) end) return w()`:              `[false  can not yield from outside of a coroutine]`,
+		`local w = coroutine.wrap(function() return pcall(coroutine.yield, 1) end) return w()`:              `[false  attempt to yield across metamethod/C-call boundary: out of a pcall`,
 		`local n = 0 local function inc() n = n + 1 end pcall(function() inc() error() end) inc() return n`: `[2]`,
 		`local f = pcall local ok, ok2, e = f(f, error, "x") return ok, ok2, e`:                             `[true false  x]`,
 		`return type(os.time()), os.date("%Y", 0) ~= nil`:                                                   `[number true]`,

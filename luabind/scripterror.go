@@ -16,18 +16,21 @@ import (
 // explain turns what a protected call of fn returned into a *engine.ScriptError, or into ctx's error when the call was cancelled
 // rather than too slow. It marks the VM as broken when its state cannot be trusted.
 func (v *vm) explain(ctx context.Context, fn lua.LValue, err error) error {
-	interrupted := v.interrupt.now()
+	interrupted, exhausted := v.interrupt.now(), v.interrupt.exhausted()
 	var raised *lua.ApiError
 	isRaised := errors.As(err, &raised)
 	v.broken = v.broken || interrupted || !isRaised || raised.Type == lua.ApiErrorPanic
-	if interrupted && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if interrupted && !exhausted && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
 	if !isRaised {
 		return &engine.ScriptError{Kind: "error", Message: err.Error()}
 	}
 	e := v.scriptError(fn, raised)
-	if interrupted {
+	switch {
+	case exhausted:
+		e.Kind, e.Message = "memory", "it was ended since it had run longest when the process held more memory than it may (setting memory_limit)"
+	case interrupted:
 		e.Kind, e.Message = "timeout", "it ran for longer than it may (setting callback_timeout)"
 	}
 	return e

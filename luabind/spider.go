@@ -26,7 +26,10 @@ type Options struct {
 	Logger *slog.Logger      // of the functions log and print; nil discards
 	Memory int64             // callback_memory, bytes; 0 means 64 MB
 
+	MemoryLimit int64 // memory_limit, bytes of the process's heap; 0 means 2 GB
+
 	loadTimeout time.Duration // of the top level; 0 means loadTimeout
+	watch       *heapWatch    // one for all generations of a spider
 }
 
 // Spider is a loaded spider. It implements engine.Spider on its current generation.
@@ -42,6 +45,7 @@ var _ engine.Spider = (*Spider)(nil)
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
+	o.watch = newHeapWatch(o.MemoryLimit)
 	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}}
 	g, seen, err := s.origin.load()
 	if err != nil {
@@ -171,13 +175,19 @@ func (v *vm) callback(ctx context.Context, name string, args ...lua.LValue) erro
 }
 
 // run runs a call on a VM of its own and gives what it emitted.
-func (g *generation) run(ctx context.Context, call func(*vm) error) (*engine.Output, error) {
+func (g *generation) run(ctx context.Context, call func(*vm) error) (out *engine.Output, err error) {
 	v, err := g.take()
 	if err != nil {
 		return nil, err
 	}
 	defer g.give(v)
-	defer func() { v.out = nil }()
+	defer func() {
+		v.out = nil
+		if p := recover(); p != nil {
+			v.broken = true
+			out, err = nil, &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: fmt.Sprintf("the call failed inside of luacrawl: %v", p)}
+		}
+	}()
 	v.out = &collector{}
 	if err := call(v); err != nil {
 		return nil, err

@@ -118,8 +118,14 @@ var timeFields = map[byte]string{
 	'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", '%': "%", 'n': "\n", 't': "\t",
 }
 
+// maxLayout is the longest layout, in bytes.
+const maxLayout = 200
+
 // goLayout translates a strftime layout. fraction is what ".%f" becomes, which is only possible behind the seconds.
 func goLayout(layout, fraction string) (string, error) {
+	if len(layout) > maxLayout {
+		return "", fmt.Errorf("a layout of %d bytes, more than %d", len(layout), maxLayout)
+	}
 	if !strings.Contains(layout, "%") {
 		return "", fmt.Errorf("layout %q has no fields; write them as %%Y-%%m-%%d %%H:%%M:%%S", layout)
 	}

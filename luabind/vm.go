@@ -3,6 +3,7 @@ package luabind
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -18,13 +19,19 @@ type vm struct {
 	loading   []string                  // modules being loaded, outermost first
 	out       *collector                // of the running call; nil outside of one
 	interrupt *interrupt                // nil in tests of modules
+	running   *lua.LState               // the state whose function runs
 	spare     []*lua.LState             // states for protected calls
 	depth     int                       // protected calls and coroutines running inside each other
+	made      int                       // bytes of values since the heap was looked at
 	broken    bool                      // it may not be used again
+	random    *rand.Rand                // nil until a script asks for a number
 	requests  *lua.LTable               // metatable of requests
 }
 
 func init() { lua.MaxArrayIndex = 1 << 20 } // a table's array part stays below 16 MB
+
+// maxSpare is how many states for protected calls a VM keeps from one call to the next.
+const maxSpare = 4
 
 // stateOptions keep a state near 45 KB. 200 calls deep is what the host's stack is safe with; 2 MB of registers bound unpack.
 var stateOptions = lua.Options{
@@ -45,6 +52,7 @@ func newVM(gen *generation, logger *slog.Logger) *vm {
 		loaded:    map[string]lua.LValue{},
 		interrupt: &interrupt{},
 	}
+	v.interrupt.v = v
 	v.L.SetContext(v.interrupt)
 	v.openLibraries()
 	return v
@@ -60,8 +68,14 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	}
 	end := v.interrupt.begin(ctx)
 	defer end()
+	v.watch().begin(v)
+	defer v.watch().end(v)
+	v.running = v.L
 	v.L.SetTop(0)
-	v.depth, v.loading = 0, v.loading[:0]
+	v.depth, v.made, v.loading = 0, 0, v.loading[:0]
+	if len(v.spare) > maxSpare { // a state may have grown to 2 MB
+		v.spare = nil
+	}
 	v.L.Push(fn)
 	for _, a := range args {
 		v.L.Push(a)

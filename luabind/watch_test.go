@@ -41,8 +41,8 @@ func (f *files) remove(name string) {
 
 const requiring = "local m = require 'm'\n" + goodSpider
 
-// watched is a spider that a Watcher reloads.
-type watched struct {
+// watchedFolder is a spider that a Watcher reloads.
+type watchedFolder struct {
 	*files
 	spider *Spider
 	events chan fsnotify.Event
@@ -53,9 +53,9 @@ type watched struct {
 }
 
 // watch starts a watcher in a bubble.
-func watch(t *testing.T) *watched {
+func watch(t *testing.T) *watchedFolder {
 	t.Helper()
-	w := &watched{files: &files{m: fstest.MapFS{}}, events: make(chan fsnotify.Event)}
+	w := &watchedFolder{files: &files{m: fstest.MapFS{}}, events: make(chan fsnotify.Event)}
 	w.write("a.lua", requiring)
 	w.write("m.lua", "return 1")
 	var err error
@@ -79,7 +79,7 @@ func watch(t *testing.T) *watched {
 }
 
 // after lets time pass in the bubble and returns how many changes the watcher has seen so far.
-func (w *watched) after(d time.Duration) int {
+func (w *watchedFolder) after(d time.Duration) int {
 	time.Sleep(d)
 	synctest.Wait()
 	w.mu.Lock()
@@ -97,29 +97,29 @@ func want(t *testing.T, what string, got, want int) {
 func TestWatcherSeesContents(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		edit func(w *watched)
+		edit func(w *watchedFolder)
 		want int // changes seen within a second
 	}{
-		"nothing":           {func(*watched) {}, 0},
-		"the spider":        {func(w *watched) { w.write("a.lua", requiring+"-- 2") }, 1},
-		"a module":          {func(w *watched) { w.write("m.lua", "return 2") }, 1},
-		"as long as before": {func(w *watched) { w.write("m.lua", "return 3") }, 1},
-		"both":              {func(w *watched) { w.write("m.lua", "return 2"); w.write("a.lua", requiring+"-- 2") }, 1},
-		"touched":           {func(w *watched) { w.write("a.lua", requiring) }, 0},
-		"a file beside":     {func(w *watched) { w.write("n.lua", "return 2") }, 0},
-		"a broken save":     {func(w *watched) { w.write("a.lua", "return {{") }, 1},
-		"a save in two steps": {func(w *watched) {
+		"nothing":           {func(*watchedFolder) {}, 0},
+		"the spider":        {func(w *watchedFolder) { w.write("a.lua", requiring+"-- 2") }, 1},
+		"a module":          {func(w *watchedFolder) { w.write("m.lua", "return 2") }, 1},
+		"as long as before": {func(w *watchedFolder) { w.write("m.lua", "return 3") }, 1},
+		"both":              {func(w *watchedFolder) { w.write("m.lua", "return 2"); w.write("a.lua", requiring+"-- 2") }, 1},
+		"touched":           {func(w *watchedFolder) { w.write("a.lua", requiring) }, 0},
+		"a file beside":     {func(w *watchedFolder) { w.write("n.lua", "return 2") }, 0},
+		"a broken save":     {func(w *watchedFolder) { w.write("a.lua", "return {{") }, 1},
+		"a save in two steps": {func(w *watchedFolder) {
 			w.write("a.lua", "")
 			time.Sleep(30 * time.Millisecond)
 			w.write("a.lua", requiring+"--")
 		}, 1},
-		"renamed away and back": {func(w *watched) {
+		"renamed away and back": {func(w *watchedFolder) {
 			w.remove("a.lua")
 			time.Sleep(30 * time.Millisecond)
 			w.write("a.lua", requiring+"--")
 		}, 1},
-		"the same comes back": {func(w *watched) { w.remove("m.lua"); time.Sleep(700 * time.Millisecond); w.write("m.lua", "return 1") }, 0},
-		"a long write": {func(w *watched) {
+		"the same comes back": {func(w *watchedFolder) { w.remove("m.lua"); time.Sleep(700 * time.Millisecond); w.write("m.lua", "return 1") }, 0},
+		"a long write": {func(w *watchedFolder) {
 			for i := range 30 {
 				w.write("a.lua", fmt.Sprint(requiring, "-- ", i))
 				time.Sleep(20 * time.Millisecond)

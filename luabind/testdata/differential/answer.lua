@@ -2,7 +2,8 @@
 local escapes = { n = "\n", t = "\t", r = "\r", ["\\"] = "\\", ['"'] = '"', ["/"] = "/" }
 
 local function quote(text)
-  return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\t", "\\t") .. '"'
+  return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\t", "\\t"):gsub("%z", "\\u0000")
+    :gsub("%c", function(c) return string.format("\\u%04x", c:byte()) end) .. '"'
 end
 
 local frame = assert(io.open("frame.lua")):read("*a")

@@ -23,6 +23,9 @@ func main() {
 	for seed := range programs {
 		write(encoder, generate(uint64(seed)))
 	}
+	for seed := range stringPrograms {
+		write(encoder, generateStrings(uint64(seed)))
+	}
 	if err := out.Flush(); err != nil {
 		log.Fatal(err)
 	}
