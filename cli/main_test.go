@@ -103,6 +103,9 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case len(args) > 2 && args[0] == "lpush":
 		_, err := redis.Lpush(args[1], args[2])
 		ts.Check(err)
+	case len(args) == 3 && args[0] == "rpush":
+		_, err := redis.Push(args[1], args[2])
+		ts.Check(err)
 	case len(args) == 3 && args[0] == "sadd":
 		_, err := redis.SAdd(args[1], args[2])
 		ts.Check(err)
