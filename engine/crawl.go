@@ -35,6 +35,7 @@ type Options struct {
 type Crawl struct {
 	Options
 	totals   *totals
+	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
 	calls    chan struct{} // holds one for each call into the spider that runs
@@ -54,7 +55,7 @@ func New(o Options) (*Crawl, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), calls: make(chan struct{}, callsPerCPU*runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
+	c := &Crawl{Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(), calls: make(chan struct{}, callsPerCPU*runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
 	c.feeder = newFeeder(c)
 	return c, nil
 }
@@ -86,6 +87,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	}
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
+	services.Go(func() error { return c.raised.Run(hard) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()
@@ -93,6 +95,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	if werr := services.Wait(); err == nil {
 		err = werr
 	}
+	c.raised.tell(time.Now())
 	return c.summary(reason, started), err
 }
 
@@ -127,10 +130,11 @@ type Summary struct {
 	Total    map[string]int64 // of the whole crawl; nil when Redis did not answer
 	Released int              // leases handed back
 	Lost     int              // outcomes refused as late
+	Raised   []ErrorGroup     // what the scripts raised here, the most frequent first
 }
 
 func (c *Crawl) summary(reason string, started time.Time) Summary {
-	s := Summary{Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(), Released: c.feeder.released, Lost: c.feeder.lost}
+	s := Summary{Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(), Released: c.feeder.released, Lost: c.feeder.lost, Raised: c.raised.list()}
 	ctx, cancel := context.WithTimeout(context.Background(), summaryStatsWithin)
 	defer cancel()
 	if total, err := c.Frontier.Stats(ctx); err == nil {

@@ -116,7 +116,7 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		return false
 	}
 	if err != nil {
-		p.callbackFailed("errback", err)
+		p.callbackFailed(err)
 		return false
 	}
 	p.take(out, p.req.Depth)

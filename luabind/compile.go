@@ -47,7 +47,11 @@ func parseSource(name string, src []byte) ([]ast.Stmt, error) {
 	var bad *parse.Error
 	switch {
 	case errors.As(err, &bad):
-		return nil, syntaxError(name, syntaxLine(src, bad), syntaxMessage(bad))
+		e := syntaxError(name, syntaxLine(src, bad), syntaxMessage(bad))
+		if bad.Pos.Line != parse.EOF {
+			e.Column = bad.Pos.Column
+		}
+		return nil, e
 	case err != nil:
 		return nil, syntaxError(name, 0, err.Error())
 	case chunk == nil: // the parser swallows panics that are no errors

@@ -34,7 +34,7 @@ func (v *vm) explain(ctx context.Context, err error) error {
 
 // scriptError reads the position and the Lua frames out of an error.
 func (v *vm) scriptError(raised *lua.ApiError) *engine.ScriptError {
-	e := &engine.ScriptError{Kind: "error", Message: v.errorText(raised), Traceback: luaFrames(raised.StackTrace)}
+	e := &engine.ScriptError{Kind: "error", Message: v.errorText(raised), Traceback: v.traceback(raised.StackTrace)}
 	e.File, e.Line, e.Message = splitPosition(e.Message)
 	if e.File == "" { // error(text, 0), or not text at all: the innermost frame is the next best
 		e.File, e.Line, _ = splitPosition(e.Traceback)
@@ -75,17 +75,4 @@ func splitPosition(text string) (file string, line int, rest string) {
 	}
 	line, _ = strconv.Atoi(text[m[4]:m[5]])
 	return text[m[2]:m[3]], line, text[m[1]:]
-}
-
-// luaFrames is a stack trace without the frames of Go functions.
-func luaFrames(trace string) string {
-	var frames []string
-	for line := range strings.SplitSeq(trace, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "stack traceback") || strings.HasPrefix(line, "[G]") || strings.Contains(line, "(tailcall)") {
-			continue
-		}
-		frames = append(frames, line)
-	}
-	return strings.Join(frames, "\n")
 }
