@@ -368,7 +368,7 @@ end
 return spider
 `
 	lib := "local M = {}\nfunction M.title(x)\n  return x.nothing.title\nend\nreturn M\n"
-	f := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: main, "spiders/lib.lua": lib})
+	f := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: main, "lib.lua": lib})
 	for callback, want := range map[string]string{
 		"parse":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'helper'|spiders/spider.lua:15: in function 'parse'",
 		"other":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'f'|spiders/spider.lua:21: in function 'run'|spiders/spider.lua:22: in function 'other'",
