@@ -6,9 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
-	"time"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,42 +66,6 @@ func (p *program) deadCommand() *cli.Command {
 	}
 }
 
-// shownLetter is a letter as --json prints it.
-type shownLetter struct {
-	Index int64  `json:"index"`
-	ID    string `json:"id"`
-	scheduler.DeadLetter
-	Raw string `json:"raw,omitempty"` // of one that cannot be read
-}
-
-func shown(l *scheduler.Letter) shownLetter {
-	s := shownLetter{Index: l.Index, ID: l.ID, DeadLetter: l.DeadLetter}
-	if l.Err != nil {
-		s.Raw = l.Raw
-	}
-	return s
-}
-
-// eachLetter calls do with the letters that match, up to the limit.
-func eachLetter(ctx context.Context, t *target, f *letterFilter, do func(*scheduler.Letter) error) error {
-	n := 0
-	for l, err := range t.client.Letters(ctx, t.Spider, t.Keys) {
-		if err != nil {
-			return err
-		}
-		if !f.match(&l) {
-			continue
-		}
-		if err := do(&l); err != nil {
-			return err
-		}
-		if n++; n == f.limit {
-			break
-		}
-	}
-	return nil
-}
-
 func (p *program) deadList(c *cli.Context) func(context.Context, *target) error {
 	return func(ctx context.Context, t *target) error {
 		f, err := newLetterFilter(c)
@@ -112,7 +73,7 @@ func (p *program) deadList(c *cli.Context) func(context.Context, *target) error 
 			return err
 		}
 		out := p.listing(c.Bool("json"))
-		err = eachLetter(ctx, t, f, func(l *scheduler.Letter) error {
+		err = f.each(ctx, t, func(l *scheduler.Letter) error {
 			return out.add(shown(l), func(w io.Writer) { writeLetter(w, l) })
 		})
 		if out.n == 0 && err == nil && !c.Bool("json") {
@@ -120,40 +81,6 @@ func (p *program) deadList(c *cli.Context) func(context.Context, *target) error 
 		}
 		return out.end(err)
 	}
-}
-
-// writeLetter is two lines for a person.
-func writeLetter(w io.Writer, l *scheduler.Letter) {
-	if l.Err != nil {
-		fmt.Fprintf(w, "%5d  %s  unreadable\n       %s\n", l.Index, l.ID, oneLine(l.Raw, 200))
-		return
-	}
-	about := subject(l)
-	if l.Kind != scheduler.DeadRequest {
-		about = l.Kind + " " + about
-	}
-	fmt.Fprintf(w, "%5d  %s  %s  %s  %s\n       %s\n", l.Index, l.ID, l.Reason, when(l.Time), oneLine(about, 500), oneLine(l.Error, 500))
-}
-
-func when(unix int64) string {
-	if unix == 0 {
-		return "-"
-	}
-	return time.Unix(unix, 0).UTC().Format(time.RFC3339)
-}
-
-// oneLine makes a text of anybody's fit for a line of a terminal.
-func oneLine(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return s
 }
 
 func (p *program) deadShow(c *cli.Context) func(context.Context, *target) error {
@@ -165,80 +92,32 @@ func (p *program) deadShow(c *cli.Context) func(context.Context, *target) error 
 		if !f.named() {
 			return usagef("dead show takes the numbers or ids of letters, as \"luacrawl dead list\" shows them")
 		}
-		found, err := choose(ctx, t, f)
-		if err != nil {
-			return err
-		}
 		out := p.listing(c.Bool("json"))
-		for i := range found {
-			if err := out.add(shown(&found[i]), func(w io.Writer) { writeFullLetter(w, &found[i]) }); err != nil {
-				return out.end(err)
-			}
-		}
-		return out.end(nil)
+		err = f.each(ctx, t, func(l *scheduler.Letter) error {
+			return out.add(shown(l), func(w io.Writer) { writeFullLetter(w, l) })
+		})
+		return out.end(err)
 	}
 }
 
-// choose collects the letters that match. Each that was named must be there.
-func choose(ctx context.Context, t *target, f *letterFilter) (found []scheduler.Letter, err error) {
-	err = eachLetter(ctx, t, f, func(l *scheduler.Letter) error {
-		found = append(found, *l)
-		return nil
-	})
-	if err == nil {
-		err = f.missing(found)
-	}
-	return found, err
-}
-
-func writeFullLetter(w io.Writer, l *scheduler.Letter) {
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%-9s %s\n", name, value)
-		}
-	}
-	row("letter", fmt.Sprintf("%d, id %s", l.Index, l.ID))
-	if l.Err != nil {
-		row("error", l.Err.Error())
-		row("raw", oneLine(l.Raw, len(l.Raw)))
-		return
-	}
-	row("kind", l.Kind)
-	row("reason", l.Reason)
-	row("time", when(l.Time))
-	row("url", oneLine(l.URL, len(l.URL)))
-	if l.Kind == scheduler.DeadSeed {
-		row("seed", oneLine(subject(l), len(subject(l))))
-	}
-	row("callback", oneLine(callbackOf(l), 200))
-	row("error", oneLine(l.Error, len(l.Error)))
-	for line := range strings.Lines(l.Detail) {
-		fmt.Fprintf(w, "%-9s %s\n", "", strings.TrimRight(line, "\n"))
-	}
-	if l.Attempts > 0 {
-		row("attempts", fmt.Sprint(l.Attempts))
-	}
-	row("worker", l.Worker)
-	row("revision", l.Revision)
-	row("request", string(l.Request))
-	row("item", string(l.Item))
-}
+// mover is scheduler.Client's Requeue or Drop.
+type mover func(*scheduler.Client, context.Context, scheduler.Fleet, func(*scheduler.Letter) bool) (scheduler.Swept, error)
 
 // deadMove puts letters back or throws them away: exactly those that it has counted and asked about.
-func (p *program) deadMove(c *cli.Context, done string, move func(*scheduler.Client, context.Context, scheduler.Fleet, func(*scheduler.Letter) bool) (scheduler.Swept, error)) func(context.Context, *target) error {
+func (p *program) deadMove(c *cli.Context, done string, move mover) func(context.Context, *target) error {
 	return func(ctx context.Context, t *target) error {
 		f, err := newLetterFilter(c)
 		if err != nil {
 			return err
 		}
 		chosen, n := map[string]int{}, 0
-		found, err := choose(ctx, t, f)
-		if err != nil {
-			return err
-		}
-		for _, l := range found {
+		err = f.each(ctx, t, func(l *scheduler.Letter) error {
 			chosen[l.ID]++
 			n++
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		if n > 1 && !f.named() && !c.Bool("yes") {
 			if err := p.confirm(ctx, fmt.Sprintf("%s of %s to be %s: go on?", plural(n, "dead letter"), t, done)); err != nil {

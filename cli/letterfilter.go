@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -115,16 +116,29 @@ func like(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// missing names the letters that were asked for by name and not found.
-func (f *letterFilter) missing(found []scheduler.Letter) error {
-	for _, index := range f.indices {
-		if !slices.ContainsFunc(found, func(l scheduler.Letter) bool { return strconv.FormatInt(l.Index, 10) == index }) {
-			return fmt.Errorf("there is no dead letter %s, or it does not match", index)
+// each calls do with the letters of a crawl that match, up to the limit. Those that were named must all be there.
+func (f *letterFilter) each(ctx context.Context, t *target, do func(*scheduler.Letter) error) error {
+	n, found := 0, map[string]bool{}
+	for l, err := range t.client.Letters(ctx, t.Spider, t.Keys) {
+		if err != nil {
+			return err
+		}
+		if !f.match(&l) {
+			continue
+		}
+		if f.named() {
+			found[l.ID], found[strconv.FormatInt(l.Index, 10)] = true, true
+		}
+		if err := do(&l); err != nil {
+			return err
+		}
+		if n++; n == f.limit {
+			return nil
 		}
 	}
-	for _, id := range f.ids {
-		if !slices.ContainsFunc(found, func(l scheduler.Letter) bool { return l.ID == id }) {
-			return fmt.Errorf("there is no dead letter %s, or it does not match", id)
+	for _, name := range slices.Concat(f.indices, f.ids) {
+		if !found[name] {
+			return fmt.Errorf("there is no dead letter %s of %s, or it does not match", name, t)
 		}
 	}
 	return nil
