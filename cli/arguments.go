@@ -27,22 +27,44 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	command := app.Command(name)
 	if command == nil {
-		return nil, usagef("unknown command %q.%s See \"luacrawl help\"", name, suggestCommand(app, name))
+		return nil, usagef("unknown command %q.%s See \"luacrawl help\"", name, suggestCommand(app.Commands, name))
 	}
-	flags, positional, err := split(command, args[2:])
+	path, rest := []string{name}, args[2:]
+	if len(command.Subcommands) > 0 {
+		if len(rest) == 0 || isHelp(rest[0]) {
+			return []string{args[0], "help", name}, nil
+		}
+		sub := subcommand(command, rest[0])
+		if sub == nil {
+			return nil, usagef("unknown command %q.%s See \"luacrawl %s --help\"", name+" "+rest[0], suggestCommand(command.Subcommands, rest[0]), name)
+		}
+		command, path, rest = sub, append(path, sub.Name), rest[1:]
+	}
+	flags, positional, err := split(command, strings.Join(path, " "), rest)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(flags, isHelp) {
-		return []string{args[0], "help", name}, nil
+		return slices.Concat([]string{args[0], "help"}, path), nil
 	}
-	return slices.Concat([]string{args[0], name}, flags, []string{"--"}, positional), nil
+	return slices.Concat(args[:1], path, flags, []string{"--"}, positional), nil
+}
+
+// subcommand returns the command of that name within another, or nil.
+func subcommand(command *cli.Command, name string) *cli.Command {
+	for _, sub := range command.Subcommands {
+		if sub.HasName(name) {
+			return sub
+		}
+	}
+	return nil
 }
 
 func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "-help" }
 
 // split sorts the arguments of a command into flags with their values and the rest, each in order.
-func split(command *cli.Command, args []string) (flags, positional []string, err error) {
+// path is how the command is typed.
+func split(command *cli.Command, path string, args []string) (flags, positional []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
@@ -56,14 +78,14 @@ func split(command *cli.Command, args []string) (flags, positional []string, err
 		}
 		flag := find(command.Flags, arg)
 		if flag == nil {
-			return nil, nil, usagef("unknown flag %s.%s See \"luacrawl %s --help\"", arg, suggestFlag(command, arg), command.Name)
+			return nil, nil, usagef("unknown flag %s.%s See \"luacrawl %s --help\"", arg, suggestFlag(command, arg), path)
 		}
 		flags = append(flags, arg)
 		if !takesValue(flag) || strings.Contains(arg, "=") {
 			continue
 		}
 		if i+1 == len(args) || isFlag(command.Flags, args[i+1]) || args[i+1] == "--" {
-			return nil, nil, usagef("flag %s needs a value. See \"luacrawl %s --help\"", arg, command.Name)
+			return nil, nil, usagef("flag %s needs a value. See \"luacrawl %s --help\"", arg, path)
 		}
 		i++
 		flags = append(flags, args[i])
@@ -109,10 +131,12 @@ func suggestFlag(command *cli.Command, arg string) string {
 	return ""
 }
 
-func suggestCommand(app *cli.App, given string) string {
+func suggestCommand(commands []*cli.Command, given string) string {
 	var names []string
-	for _, c := range app.Commands {
-		names = append(names, c.Name)
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
 	}
 	if name := engine.Nearest(given, names); name != "" {
 		return fmt.Sprintf(" Did you mean %q?", name)

@@ -40,34 +40,100 @@ func completion(app *cli.App, args []string) (string, error) {
 	case "zsh":
 		return "autoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(app), nil
 	case "fish":
-		return app.ToFishCompletion()
+		return fishCompletion(app)
 	}
 	return "", usagef("no completion for %q: bash, zsh or fish", args[0])
 }
 
-// bashCompletion completes the command, its flags where a word begins with -, and files elsewhere.
+// bashCompletion completes the command and what stands below it, flags where a word begins with -, the names of spiders where one
+// is due, and files elsewhere.
 func bashCompletion(app *cli.App) string {
-	var names []string
-	var cases strings.Builder
-	for _, command := range app.Commands {
-		names = append(names, command.Name)
-		fmt.Fprintf(&cases, "    %s) words=%q ;;\n", command.Name, strings.Join(flagWords(command), " "))
+	var subs, flags strings.Builder
+	var spiders []string
+	var add func(command *cli.Command, path string)
+	add = func(command *cli.Command, path string) {
+		if len(command.Subcommands) > 0 {
+			fmt.Fprintf(&subs, "    %s) subs=%q ;;\n", path, strings.Join(commandWords(command.Subcommands), " "))
+			for _, sub := range command.Subcommands {
+				add(sub, path+" "+sub.Name)
+			}
+			return
+		}
+		fmt.Fprintf(&flags, "    %q) words=%q ;;\n", path, strings.Join(flagWords(command), " "))
+		if command.ArgsUsage == spiderOrFile {
+			spiders = append(spiders, fmt.Sprintf("%q", path))
+		}
 	}
-	return fmt.Sprintf(`_luacrawl() {
-  local current="${COMP_WORDS[COMP_CWORD]}" words
+	for _, command := range app.Commands {
+		if !command.Hidden {
+			add(command, command.Name)
+		}
+	}
+	return fmt.Sprintf(bashScript, strings.Join(commandWords(app.Commands), " "), subs.String(), strings.Join(spiders, "|"), flags.String())
+}
+
+const bashScript = `_luacrawl() {
+  local current="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" subs= words= at=2
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W %q -- "$current"))
     return
   fi
-  case "$current" in -*) ;; *) return ;; esac
-  case "${COMP_WORDS[1]}" in
+  case "$command" in
+%s  esac
+  if [ -n "$subs" ]; then
+    if [ "$COMP_CWORD" -eq 2 ]; then
+      COMPREPLY=($(compgen -W "$subs" -- "$current"))
+      return
+    fi
+    command="$command ${COMP_WORDS[2]}"
+    at=3
+  fi
+  case "$current" in
+    -*) ;;
+    *)
+      case "$command" in
+        %s)
+          if [ "$COMP_CWORD" -eq "$at" ]; then
+            COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
+          fi ;;
+      esac
+      return ;;
+  esac
+  case "$command" in
 %s    *) return ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _luacrawl luacrawl
-`, strings.Join(names, " "), cases.String())
+`
+
+// fishCompletion is urfave/cli's, with the names of spiders.
+func fishCompletion(app *cli.App) (string, error) {
+	script, err := app.ToFishCompletion()
+	if err != nil {
+		return "", err
+	}
+	for _, command := range app.Commands {
+		switch {
+		case command.ArgsUsage == spiderOrFile:
+			script += fmt.Sprintf("complete -c luacrawl -n '__fish_seen_subcommand_from %s' -a '(luacrawl names 2>/dev/null)'\n", command.Name)
+		case len(command.Subcommands) > 0:
+			words := strings.Join(commandWords(command.Subcommands), " ")
+			script += fmt.Sprintf("complete -c luacrawl -n '__fish_seen_subcommand_from %s; and __fish_seen_subcommand_from %s' -a '(luacrawl names 2>/dev/null)'\n", command.Name, words)
+		}
+	}
+	return script, nil
+}
+
+// commandWords are the names of commands.
+func commandWords(commands []*cli.Command) (words []string) {
+	for _, c := range commands {
+		if !c.Hidden {
+			words = append(words, c.Name)
+		}
+	}
+	return words
 }
 
 // flagWords are a command's flags as they are typed.

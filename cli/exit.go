@@ -69,8 +69,8 @@ func (p *program) exit(err error) int {
 // explain is the error and, for a mistake in a script, the way to it.
 func explain(err error) string {
 	var script *engine.ScriptError
-	if errors.As(err, &script) && script.Traceback != "" {
-		return err.Error() + "\n" + script.Traceback
+	if errors.As(err, &script) && script.Detail() != "" {
+		return err.Error() + "\n" + script.Detail()
 	}
 	return err.Error()
 }

@@ -9,16 +9,27 @@ func helpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain luacrawl, or one of its commands",
-		ArgsUsage: "[COMMAND]",
+		ArgsUsage: "[COMMAND [SUBCOMMAND]]",
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
 				return cli.ShowAppHelp(c)
 			}
 			name := c.Args().First()
-			if c.App.Command(name) == nil {
-				return usagef("unknown command %q.%s See \"luacrawl help\"", name, suggestCommand(c.App, name))
+			command := c.App.Command(name)
+			if command == nil {
+				return usagef("unknown command %q.%s See \"luacrawl help\"", name, suggestCommand(c.App.Commands, name))
 			}
-			return cli.ShowCommandHelp(c, name)
+			if sub := c.Args().Get(1); sub != "" {
+				if command = subcommand(command, sub); command == nil {
+					return usagef("unknown command %q. See \"luacrawl help %s\"", name+" "+sub, name)
+				}
+			}
+			template := cli.CommandHelpTemplate
+			if len(command.Subcommands) > 0 {
+				template = cli.SubcommandHelpTemplate
+			}
+			cli.HelpPrinter(c.App.Writer, template, command)
+			return nil
 		},
 	}
 }

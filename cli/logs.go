@@ -41,7 +41,7 @@ func newLogs(out io.Writer, c *cli.Context) (*logs, error) {
 	options := &slog.HandlerOptions{Level: l.level}
 	switch format := c.String("log-format"); format {
 	case "text", "": // a command without the flag
-		l.Logger = slog.New(slog.NewTextHandler(out, options))
+		l.Logger = slog.New(newTextHandler(out, options))
 	case "json":
 		l.json = true
 		l.Logger = slog.New(slog.NewJSONHandler(out, options))

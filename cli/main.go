@@ -33,7 +33,8 @@ func (p *program) app() *cli.App {
 		UsageText:   "luacrawl COMMAND [OPTION...] [ARGUMENT...]",
 		Description: "Try it without a network and without a Redis:\n\n  luacrawl run --demo",
 		Commands: []*cli.Command{
-			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.versionCommand(), p.completionCommand(), helpCommand(),
+			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
+			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
 		},
 		Reader:                    p.In,
 		Writer:                    p.Out,
@@ -44,12 +45,17 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              onUsageError,
 	}
-	for _, c := range app.Commands {
-		c.OnUsageError = onUsageError
-		c.HideHelp = true
-	}
+	adopt(app.Commands)
 	app.Setup()
 	return app
+}
+
+// adopt makes commands leave help and mistakes to us.
+func adopt(commands []*cli.Command) {
+	for _, c := range commands {
+		c.OnUsageError, c.HideHelp = onUsageError, true
+		adopt(c.Subcommands)
+	}
 }
 
 func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError(err) }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +15,7 @@ import (
 // seedBatch is how many seeds go to Redis in one step; maxSeed the longest line of standard input, in bytes.
 const (
 	seedBatch = 1000
-	maxSeed   = 1 << 20
+	maxSeed   = maxLine
 )
 
 const seedHelp = `Seeds go to the spider's start_urls key, from which a run takes them: now if one is waiting, else when
@@ -116,19 +114,10 @@ func (p *program) seeds(ctx context.Context, args []string, spider engine.Spider
 // lines are the non-empty lines of standard input.
 func (p *program) lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		in := bufio.NewScanner(p.In)
-		in.Buffer(nil, maxSeed)
-		number := 0
-		for in.Scan() {
-			number++
-			if line := bytes.TrimSpace(in.Bytes()); len(line) > 0 && !yield(bytes.Clone(line), nil) {
+		for l, err := range linesOf(p.In, "standard input") {
+			if !yield(l.text, err) {
 				return
 			}
-		}
-		if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(nil, fmt.Errorf("standard input, line %d is longer than %d bytes, which no seed may be", number+1, maxSeed))
-		} else if err != nil {
-			yield(nil, fmt.Errorf("standard input, line %d: %w", number+1, err))
 		}
 	}
 }

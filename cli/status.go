@@ -17,7 +17,7 @@ import (
 
 const statusHelp = `A crawl balances when enqueued = pending + delayed + in flight + done + dead: no request is lost. Without a
 spider it shows all that have run on this Redis. Without --redis it asks the luacrawl that runs in the folder, else
-the snapshot there. Name a spider by its file if it renames its keys.
+the snapshot there.
 
 Examples:
 
@@ -29,7 +29,8 @@ func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "status",
 		Usage:       "show how far a crawl is",
-		UsageText:   "luacrawl status [NAME|FILE] [OPTION...]",
+		UsageText:   "luacrawl status [SPIDER|FILE] [OPTION...]",
+		ArgsUsage:   spiderOrFile,
 		Description: statusHelp,
 		Flags:       slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{jsonFlag()}),
 		Action: func(c *cli.Context) error {
@@ -106,7 +107,11 @@ func statuses(ctx context.Context, redis *place, name string, keys scheduler.Key
 	}
 	all := make([]scheduler.Status, 0, len(names))
 	for _, n := range names {
-		s, err := redis.client.Status(ctx, n, keys)
+		fleet, err := redis.client.Fleet(ctx, n, keys)
+		if err != nil {
+			return nil, err
+		}
+		s, err := redis.client.Status(ctx, n, fleet.Keys)
 		if err != nil {
 			return nil, err
 		}

@@ -104,6 +104,50 @@ func (s summary) write(out io.Writer) {
 		}
 	}
 	t.Flush()
+	writeRaised(out, s.Raised)
+}
+
+// mostRaised is how many groups of script errors a summary lists.
+const mostRaised = 10
+
+// writeRaised lists what scripts raised, the most frequent first.
+func writeRaised(out io.Writer, groups []engine.ErrorGroup) {
+	if len(groups) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "raised by the spider:")
+	for _, g := range groups[:min(len(groups), mostRaised)] {
+		fmt.Fprintf(out, "  %s x  %s: %s\n", thousands(g.Count), &g, oneLine(g.Err.Message, 200))
+		if g.URL != "" {
+			fmt.Fprintf(out, "      first on %s\n", oneLine(g.URL, 200))
+		}
+	}
+	if more := len(groups) - mostRaised; more > 0 {
+		fmt.Fprintf(out, "  and at %s\n", plural(more, "other place"))
+	}
+}
+
+// raised is a group as a log record has it.
+type raised struct {
+	Reason    string `json:"reason"`
+	Kind      string `json:"kind"`
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Error     string `json:"error"`
+	Source    string `json:"source"`
+	Traceback string `json:"traceback"`
+	URL       string `json:"url"`
+	Revision  string `json:"revision"`
+	Count     int64  `json:"count"`
+}
+
+func raisedAttributes(groups []engine.ErrorGroup) []raised {
+	list := make([]raised, 0, mostRaised)
+	for _, g := range groups[:min(len(groups), mostRaised)] {
+		e := g.Err
+		list = append(list, raised{g.Reason, e.Kind, e.File, e.Line, e.Message, e.Excerpt(), e.Traceback, g.URL, e.Revision, g.Count})
+	}
+	return list
 }
 
 // mostRevisions is how many revisions are named one by one.
@@ -128,6 +172,7 @@ func (s summary) attributes() []any {
 		"pages", s.progress.Pages, "items", s.progress.Items, "errors", s.progress.Errors,
 		"dropped", s.Stats[statDropped], "duplicates", s.Total[statDuplicates], "status", s.statuses(),
 		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "revisions", s.revisions, "stats", s.Stats, "total", s.Total,
+		"raised", raisedAttributes(s.Raised), "raised_groups", len(s.Raised),
 	}
 	if s.unmended != "" {
 		a = append(a, "edit_not_in_effect", s.unmended)

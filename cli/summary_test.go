@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,40 @@ func TestSummary(t *testing.T) {
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestSummaryListsWhatWasRaised(t *testing.T) {
+	t.Parallel()
+	var groups []engine.ErrorGroup
+	for i := range 13 {
+		e := &engine.ScriptError{Kind: "error", Message: "bad\nthing", File: "a.lua", Line: i + 1, Source: "x", Revision: "r"}
+		groups = append(groups, engine.ErrorGroup{Reason: "callback_error", Err: e, URL: "http://a.test/", Count: int64(2000 - i)})
+	}
+	groups[1].Err.Kind = "timeout"
+	s := ended(engine.ReasonFinished)
+	s.Raised = groups
+	var out bytes.Buffer
+	s.write(&out)
+	for _, want := range []string{
+		"raised by the spider:\n  2,000 x  callback_error a.lua:1: bad thing\n      first on http://a.test/\n  1,999 x  callback_error (timeout) a.lua:2: ",
+		"  1,991 x  callback_error a.lua:10: bad thing\n      first on http://a.test/\n  and at 3 other places\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("summary", s.attributes()...)
+	var record struct {
+		Raised []raised
+		Groups int `json:"raised_groups"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &record); err != nil {
+		t.Fatal(err)
+	}
+	if len(record.Raised) != mostRaised || record.Groups != 13 || record.Raised[0].Line != 1 || record.Raised[0].Source != "x\n^" || record.Raised[0].Count != 2000 {
+		t.Errorf("%+v", record)
 	}
 }
 

@@ -37,6 +37,7 @@ type Crawl struct {
 	Options                           // Settings are those of the start
 	settings atomic.Pointer[Settings] // in effect now
 	totals   *totals
+	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
 	places   *places // of calls into the spider
@@ -56,7 +57,10 @@ func New(o Options) (*Crawl, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Crawl{Options: o, totals: newTotals(), inflight: newInflight(), places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{})}
+	c := &Crawl{
+		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
+		places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{}),
+	}
 	c.SetSettings(o.Settings)
 	c.feeder = newFeeder(c)
 	return c, nil
@@ -89,6 +93,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	}
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
+	services.Go(func() error { return c.raised.Run(hard) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()
@@ -96,6 +101,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	if werr := services.Wait(); err == nil {
 		err = werr
 	}
+	c.raised.tell(time.Now())
 	return c.summary(reason, started), err
 }
 
@@ -128,10 +134,14 @@ type Summary struct {
 	Total    map[string]int64 // of the whole crawl; nil when Redis did not answer
 	Released int              // leases handed back
 	Lost     int              // outcomes refused as late
+	Raised   []ErrorGroup     // what the scripts raised here, the most frequent first
 }
 
 func (c *Crawl) summary(reason string, started time.Time) Summary {
-	s := Summary{Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(), Released: c.feeder.released, Lost: c.feeder.lost}
+	s := Summary{
+		Reason: reason, Started: started, Duration: time.Since(started), Stats: c.totals.snapshot(),
+		Released: c.feeder.released, Lost: c.feeder.lost, Raised: c.raised.list(),
+	}
 	if !c.Frontier.Down().IsZero() {
 		return s
 	}

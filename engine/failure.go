@@ -118,7 +118,7 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		return false
 	}
 	if err != nil {
-		p.callFailed("errback", err)
+		p.callFailed(err)
 		return false
 	}
 	p.take(out, p.req.Depth)

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"luacrawl/scheduler"
 )
@@ -63,25 +61,3 @@ func (e *UnknownCallbackError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what says it for a person.
 func (e *UnknownCallbackError) Unwrap() error { return e.Err }
-
-// ScriptError is a mistake in a spider's script, with where it is.
-type ScriptError struct {
-	Kind      string // "error", "timeout", "memory", "syntax"
-	Message   string // without the position
-	File      string
-	Line      int    // 0 when not known
-	Traceback string // Lua frames, innermost first, without luacrawl's own
-}
-
-func (e *ScriptError) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		fmt.Fprintf(&b, "%s:", e.File)
-		if e.Line > 0 {
-			fmt.Fprintf(&b, "%d:", e.Line)
-		}
-		b.WriteByte(' ')
-	}
-	b.WriteString(e.Message)
-	return b.String()
-}

@@ -92,6 +92,10 @@ func (p *page) fail(err error) {
 func (p *page) dead(kind, reason string, err error) {
 	p.out.Items, p.out.Children = nil, nil
 	letter := scheduler.DeadLetter{Kind: kind, Reason: reason, Error: err.Error(), Attempts: p.lease.Attempts, Revision: p.Spider.Revision(), Time: time.Now().Unix()}
+	var script *ScriptError
+	if errors.As(err, &script) {
+		letter.Detail = script.Detail()
+	}
 	letter.Describe(p.lease)
 	p.out.Dead = append(p.out.Dead, letter)
 }
@@ -103,7 +107,7 @@ func (p *page) seed(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", clip(string(p.lease.Seed))), slog.Any("error", err))
+		p.seedFailed(clip(string(p.lease.Seed)), err)
 		p.count(statSeedsBad, 1)
 		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
 		return
@@ -112,6 +116,16 @@ func (p *page) seed(ctx context.Context) {
 		p.count(statSeedsSkipped, 1)
 	}
 	p.take(out, -1)
+}
+
+// seedFailed tells of a seed that goes to dead: a script's mistake once, another's each time.
+func (p *page) seedFailed(seed string, err error) {
+	var script *ScriptError
+	if errors.As(err, &script) {
+		p.raise(scheduler.ReasonBadSeed, seed, err)
+		return
+	}
+	p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", seed), slog.Any("error", err))
 }
 
 // request fetches the page and calls its callback.
@@ -144,35 +158,43 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		return
 	}
 	if err != nil {
-		p.callFailed("callback", err)
+		p.callFailed(err)
 		return
 	}
 	p.take(out, p.req.Depth)
 }
 
 // callFailed: a callback or errback raised, or an edit has taken it away since the page was begun.
-func (p *page) callFailed(what string, err error) {
+func (p *page) callFailed(err error) {
 	var unknown *UnknownCallbackError
 	if errors.As(err, &unknown) {
 		p.unknownCallback(unknown.Callback, unknown.Revision)
 		return
 	}
-	p.callbackFailed(what, err)
+	p.callbackFailed(err)
 }
 
 // callbackFailed: a callback or errback raised. Nothing of it is stored; trying again would raise again.
-func (p *page) callbackFailed(what string, err error) {
-	kind := "error"
-	var script *ScriptError
-	attrs := []any{slog.String("url", p.req.URL), slog.String("revision", p.Spider.Revision()), slog.Any("error", err)}
-	if errors.As(err, &script) {
-		kind = script.Kind
-		attrs = append(attrs, slog.String("traceback", script.Traceback))
-	}
-	p.Logger.Error(what+" raised", attrs...)
+func (p *page) callbackFailed(err error) {
+	script := p.raise(scheduler.ReasonCallbackError, p.req.URL, err)
 	p.count(statSpiderErrors, 1)
-	p.count(statSpiderError+kind, 1)
-	p.dead(scheduler.DeadRequest, scheduler.ReasonCallbackError, err)
+	p.count(statSpiderError+script.Kind, 1)
+	p.dead(scheduler.DeadRequest, scheduler.ReasonCallbackError, script)
+}
+
+// raise tells of an error that a script raised.
+func (p *page) raise(reason, url string, err error) *ScriptError {
+	var script *ScriptError
+	if !errors.As(err, &script) {
+		script = &ScriptError{Kind: "error", Message: err.Error()}
+	}
+	if script.Revision == "" {
+		told := *script
+		told.Revision = p.Spider.Revision()
+		script = &told
+	}
+	p.raised.add(reason, url, script)
+	return script
 }
 
 // take adds what a call emitted. depth is that of the page it came from; -1 for a seed.
@@ -214,11 +236,11 @@ func (p *page) takeItems(out *Output) {
 }
 
 func (p *page) itemFailed(f FailedItem) {
-	p.Logger.Error("process_item raised: the item went to dead", slog.String("url", leaseURL(p.lease)), slog.Any("error", f.Err), slog.String("traceback", f.Err.Traceback))
+	script := p.raise(scheduler.ReasonProcessItem, leaseURL(p.lease), f.Err)
 	p.count(statItemErrors, 1)
 	letter := scheduler.DeadLetter{
-		Kind: scheduler.DeadItem, Reason: scheduler.ReasonProcessItem, Error: f.Err.Error(),
-		URL: leaseURL(p.lease), Item: []byte(f.Item), Revision: p.Spider.Revision(), Time: time.Now().Unix(),
+		Kind: scheduler.DeadItem, Reason: scheduler.ReasonProcessItem, Error: script.Error(), Detail: script.Detail(),
+		URL: leaseURL(p.lease), Item: []byte(f.Item), Revision: script.Revision, Time: time.Now().Unix(),
 	}
 	if p.req != nil {
 		letter.Callback = p.req.Callback

@@ -47,7 +47,9 @@ func parseSource(name string, src []byte) ([]ast.Stmt, error) {
 	var bad *parse.Error
 	switch {
 	case errors.As(err, &bad):
-		return nil, syntaxError(name, syntaxLine(src, bad), syntaxMessage(bad))
+		e := syntaxError(name, syntaxLine(src, bad), syntaxMessage(bad))
+		e.Column = syntaxColumn(src, bad)
+		return nil, e
 	case err != nil:
 		return nil, syntaxError(name, 0, err.Error())
 	case chunk == nil: // the parser swallows panics that are no errors
@@ -61,6 +63,18 @@ func syntaxLine(src []byte, e *parse.Error) int {
 		return bytes.Count(bytes.TrimRight(src, "\n"), []byte("\n")) + 1
 	}
 	return e.Pos.Line
+}
+
+// syntaxColumn is where the token begins: the parser tells where it ends.
+func syntaxColumn(src []byte, e *parse.Error) int {
+	if e.Pos.Line == parse.EOF {
+		return 0
+	}
+	begin := e.Pos.Column - len(e.Token)
+	if line := lineOf(src, e.Pos.Line); begin >= 0 && begin < len(line) && strings.HasPrefix(line[begin:], e.Token) {
+		return begin + 1
+	}
+	return e.Pos.Column
 }
 
 func syntaxMessage(e *parse.Error) string {

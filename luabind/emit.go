@@ -171,7 +171,7 @@ func (v *vm) itemError(L *lua.LState, process *lua.LFunction, before engine.Item
 		}
 	}
 	raised = v.rethrow(L, err)
-	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(process, raised)})
+	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(raised)})
 }
 
 func (v *vm) failItem(before engine.Item, process *lua.LFunction, message string) {

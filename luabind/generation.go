@@ -82,7 +82,7 @@ func (g *generation) read(name string) (*source, error) {
 	}
 	c, err := compile(g.display+name, text)
 	if err != nil {
-		return nil, err
+		return nil, quote(err, text)
 	}
 	return &source{name, text, c}, nil
 }
@@ -173,7 +173,7 @@ func (g *generation) newVM() (*vm, error) {
 	v := newVM(g, g.options.Logger)
 	if err := v.load(ctx); err != nil {
 		v.close()
-		return nil, err
+		return nil, g.quote(err)
 	}
 	return v, nil
 }

@@ -13,9 +13,9 @@ import (
 	"luacrawl/engine"
 )
 
-// explain turns what a protected call of fn returned into a *engine.ScriptError, or into ctx's error when the call was cancelled
+// explain turns what a protected call returned into a *engine.ScriptError, or into ctx's error when the call was cancelled
 // rather than too slow. It marks the VM as broken when its state cannot be trusted.
-func (v *vm) explain(ctx context.Context, fn lua.LValue, err error) error {
+func (v *vm) explain(ctx context.Context, err error) error {
 	interrupted, exhausted := v.interrupt.now(), v.interrupt.exhausted()
 	var raised *lua.ApiError
 	isRaised := errors.As(err, &raised)
@@ -26,7 +26,7 @@ func (v *vm) explain(ctx context.Context, fn lua.LValue, err error) error {
 	if !isRaised {
 		return &engine.ScriptError{Kind: "error", Message: err.Error()}
 	}
-	e := v.scriptError(fn, raised)
+	e := v.scriptError(raised)
 	switch {
 	case exhausted:
 		e.Kind, e.Message = "memory", "it was ended since it had run longest when the process held more memory than it may (setting memory_limit)"
@@ -36,10 +36,9 @@ func (v *vm) explain(ctx context.Context, fn lua.LValue, err error) error {
 	return e
 }
 
-// scriptError reads the position and the Lua frames out of an error that left fn.
-func (v *vm) scriptError(fn lua.LValue, raised *lua.ApiError) *engine.ScriptError {
-	called, _ := fn.(*lua.LFunction)
-	e := &engine.ScriptError{Kind: "error", Message: clipText(v.errorText(raised)), Traceback: luaFrames(raised.StackTrace, v.names[called])}
+// scriptError reads the position and the Lua frames out of an error.
+func (v *vm) scriptError(raised *lua.ApiError) *engine.ScriptError {
+	e := &engine.ScriptError{Kind: "error", Message: clipText(v.errorText(raised)), Traceback: v.traceback(raised.StackTrace)}
 	e.File, e.Line, e.Message = splitPosition(e.Message)
 	if e.File == "" { // error(text, 0), or not text at all: the innermost frame is the next best
 		e.File, e.Line, _ = splitPosition(e.Traceback)
@@ -90,22 +89,4 @@ func splitPosition(text string) (file string, line int, rest string) {
 	}
 	line, _ = strconv.Atoi(text[m[4]:m[5]])
 	return text[m[2]:m[3]], line, text[m[1]:]
-}
-
-// luaFrames is a stack trace without the frames of Go functions. The outermost frame, which gopher-lua calls the main chunk
-// whatever it is, is that of the spider's function; "" means that it is the main chunk.
-func luaFrames(trace, function string) string {
-	if function != "" {
-		trace = strings.Replace(trace, " in main chunk\n\t(tailcall)", " in a function that function '"+function+"' ended with\n\t(tailcall)", 1)
-		trace = strings.Replace(trace, " in main chunk", " in function '"+function+"'", 1)
-	}
-	var frames []string
-	for line := range strings.SplitSeq(trace, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "stack traceback") || strings.HasPrefix(line, "[G]") || strings.HasPrefix(line, "(tailcall)") {
-			continue
-		}
-		frames = append(frames, line)
-	}
-	return strings.Join(frames, "\n")
 }

@@ -190,7 +190,10 @@ func (g *generation) run(ctx context.Context, call func(*vm) error) (out *engine
 	}()
 	v.out = &collector{}
 	if err := call(v); err != nil {
-		return nil, err
+		return nil, g.quote(err)
+	}
+	for _, f := range v.out.out.Failed {
+		g.quote(f.Err)
 	}
 	v.out.out.Revision = g.revision
 	return &v.out.out, nil

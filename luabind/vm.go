@@ -81,7 +81,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 		v.L.Push(a)
 	}
 	if err := v.L.PCall(len(args), 1, nil); err != nil {
-		return nil, v.explain(ctx, fn, err)
+		return nil, v.explain(ctx, err)
 	}
 	result := v.L.Get(-1)
 	v.L.SetTop(0)

@@ -118,7 +118,11 @@ func TestWatcherSeesContents(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			w.write("a.lua", requiring+"--")
 		}, 1},
-		"the same comes back": {func(w *watchedFolder) { w.remove("m.lua"); time.Sleep(700 * time.Millisecond); w.write("m.lua", "return 1") }, 0},
+		"the same comes back": {func(w *watchedFolder) {
+			w.remove("m.lua")
+			time.Sleep(700 * time.Millisecond)
+			w.write("m.lua", "return 1")
+		}, 0},
 		"a long write": {func(w *watchedFolder) {
 			for i := range 30 {
 				w.write("a.lua", fmt.Sprint(requiring, "-- ", i))

@@ -185,7 +185,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 	}
 	p.sent = append(p.sent, i)
 	p.bytes += len(json) + 80
-	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.score(c.Request), when(c), json), letters
+	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.cfg.Queue.score(c.Request), when(c), json), letters
 }
 
 // noLease is the lease of children that no lease caused.
@@ -258,15 +258,6 @@ func (f *Frontier) tooMany(o *Outcome, n int) *Outcome {
 	}
 	d.Describe(o.Lease)
 	return &Outcome{Lease: o.Lease, Dead: []DeadLetter{d}}
-}
-
-// score is a request's place in its queue: scrapy-redis' -priority, or one for all, so that the sequence decides.
-func (f *Frontier) score(r *Request) string {
-	if f.cfg.Queue != QueuePriority {
-		return "0"
-	}
-	const exact = 1 << 53 // scores are float64
-	return strconv.FormatInt(int64(-max(-exact, min(r.Priority, exact))), 10)
 }
 
 // when is a child's start as scripts/commit.lua reads it.

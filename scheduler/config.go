@@ -20,16 +20,6 @@ const (
 	PartitionNone   Partition = "none"   // the whole spider
 )
 
-// Queue is the order of requests within a slot.
-type Queue string
-
-// Queue orders.
-const (
-	QueuePriority Queue = "priority" // highest priority first, then first in first out
-	QueueFIFO     Queue = "fifo"
-	QueueLIFO     Queue = "lifo"
-)
-
 // Config is what one crawl asks of its frontier.
 type Config struct {
 	Spider          string

@@ -32,6 +32,7 @@ type DeadLetter struct {
 	Kind     string          `json:"kind"`
 	Reason   string          `json:"reason"`
 	Error    string          `json:"error,omitempty"`
+	Detail   string          `json:"detail,omitempty"` // of a script's error: the source line with a caret, the traceback
 	URL      string          `json:"url,omitempty"`
 	Callback string          `json:"callback,omitempty"`
 	Request  json.RawMessage `json:"request,omitempty"` // wire form

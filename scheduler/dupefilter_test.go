@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,5 +142,85 @@ func TestSeenKey(t *testing.T) {
 			t.Errorf("%+v is the same", other)
 		}
 		keys[other.seenKey()] = true
+	}
+}
+
+// prints are the fingerprints of paths of one host.
+func prints(paths ...string) (list []Fingerprint) {
+	for _, p := range paths {
+		list = append(list, get(p).Request.Fingerprint())
+	}
+	return list
+}
+
+func TestForgottenPageIsFetchedAgain(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		k.finish(k.lease(2))
+		d := k.client.Dupefilter(k.fleet())
+		if n, err := d.Remove(k.ctx, prints("1", "9")); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		k.lease(1) // hears of the new epoch
+		k.add(get("1"), get("2"))
+		if got := paths(k.lease(5)); got != "1" {
+			t.Errorf("leased %s", got)
+		}
+		k.check()
+	})
+}
+
+func TestDupefilterHasAddAll(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		d := k.client.Dupefilter(k.fleet())
+		if n, err := d.Add(k.ctx, prints("1", "2", "1")); err != nil || n != 2 {
+			t.Fatal(n, err)
+		}
+		has, err := d.Has(k.ctx, prints("2", "3"))
+		if err != nil || !slices.Equal(has, []bool{true, false}) {
+			t.Error(has, err)
+		}
+		var many []Fingerprint
+		for i := range 3000 {
+			many = append(many, prints(fmt.Sprint("many/", i))...)
+		}
+		d.Add(k.ctx, many)
+		all := map[string]bool{}
+		for m, err := range d.All(k.ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[m] = true
+		}
+		if len(all) != 3002 || !all[prints("1")[0].String()] {
+			t.Errorf("%d members", len(all))
+		}
+		k.add(get("1"), get("3"))
+		if got := paths(k.lease(5)); got != "3" {
+			t.Errorf("leased %s", got)
+		}
+	})
+}
+
+func TestFingerprintURL(t *testing.T) {
+	t.Parallel()
+	want := prints("x?a=1&b=2")[0]
+	for _, u := range []string{"http://a.test/x?a=1&b=2", " HTTP://A.TEST:80/y/../x?b=2&a=1#part"} {
+		if f, err := FingerprintURL(u); err != nil || f != want {
+			t.Errorf("%s: %s %v", u, f, err)
+		}
+	}
+	for _, u := range []string{"", "a.test", "mailto:x@a.test", "http://"} {
+		if f, err := FingerprintURL(u); err == nil {
+			t.Errorf("%q is %s", u, f)
+		}
+	}
+	if f, ok := ParseFingerprint(strings.ToUpper(want.String())); !ok || f != want {
+		t.Error(f, ok)
+	}
+	for _, s := range []string{"", "abc", strings.Repeat("g", 40), strings.Repeat("a", 41)} {
+		if _, ok := ParseFingerprint(s); ok {
+			t.Errorf("%q was read", s)
+		}
 	}
 }

@@ -34,12 +34,3 @@ func (f *Frontier) Finish(ctx context.Context) (first bool, err error) {
 	}
 	return r.num(0) == 1, r.err
 }
-
-// Flush throws away queues, leases and the filter: every lease is void. Items, dead letters, stats, rules and seeds stay; the counters of
-// the next crawl start at zero.
-func (f *Frontier) Flush(ctx context.Context) error {
-	if _, err := f.run(ctx, flushScript); err != nil {
-		return fmt.Errorf("flushing: %w", err)
-	}
-	return nil
-}

@@ -56,6 +56,9 @@ var (
 	leaveScript   = newScript("leave", "flush")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
+	requeueScript = newScript("requeue", "push", "strike")
+	dropScript    = newScript("drop", "strike")
+	forgetScript  = newScript("forget")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

@@ -89,25 +89,3 @@ func (c *Client) Spiders(ctx context.Context) ([]string, error) {
 	slices.Sort(names)
 	return names, nil
 }
-
-// Items returns items first to last of a crawl (0 is the oldest, -1 the newest), as they are stored.
-func (c *Client) Items(ctx context.Context, spider string, keys Keys, first, last int64) ([]string, error) {
-	return c.list(ctx, keys.of(spider).items, first, last)
-}
-
-// DeadLetters returns letters first to last of a crawl (0 is the oldest, -1 the newest), as JSON.
-func (c *Client) DeadLetters(ctx context.Context, spider string, keys Keys, first, last int64) ([]string, error) {
-	return c.list(ctx, keys.of(spider).dead, first, last)
-}
-
-func (c *Client) list(ctx context.Context, key string, first, last int64) ([]string, error) {
-	var values []string
-	err := c.try(ctx, func() (err error) {
-		values, err = c.rdb.LRange(ctx, key, first, last).Result()
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", key, err)
-	}
-	return values, nil
-}

@@ -1,6 +1,17 @@
--- flush: throw away queues, leases and filter. Items, dead letters, stats, rules and seeds stay.
+-- flush: throw away queues, leases and filter. Seeds and rules stay; items, dead letters and stats unless they are named.
 --
 -- KEYS  all (parts/keys.lua)
--- ARGV  none
--- Returns the new epoch.
-return flush()
+-- ARGV  force (1: even while a worker is alive), items, dead, stats (1: delete these too)
+-- Returns {'OK', the new epoch} or {'ALIVE', worker, ms until it counts as gone}.
+if ARGV[1] ~= '1' then
+  local alive = redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf', 'WITHSCORES')
+  if #alive > 0 then return {'ALIVE', alive[#alive - 1], tonumber(alive[#alive]) - now} end
+end
+local epoch = flush()
+if ARGV[2] == '1' then redis.call('UNLINK', items) end
+if ARGV[3] == '1' then redis.call('UNLINK', dead) end
+if ARGV[4] == '1' then
+  redis.call('UNLINK', stats)
+  baseline(0)
+end
+return {'OK', epoch}

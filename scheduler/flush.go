@@ -1,0 +1,39 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// FlushOptions say what a flush takes beside queues, leases and the filter.
+type FlushOptions struct {
+	Force              bool // even while a worker is alive: its leases are void
+	Items, Dead, Stats bool
+}
+
+// Flush throws away queues, leases and the filter: every lease is void. Seeds and rules stay, and items, dead letters and stats unless
+// the options say otherwise; the counters of the next crawl start at zero. ErrFleetAlive says that a worker is alive.
+func (c *Client) Flush(ctx context.Context, spider string, keys Keys, o FlushOptions) error {
+	if err := checkSpider(spider); err != nil {
+		return err
+	}
+	return c.flush(ctx, keys.of(spider), o)
+}
+
+// Flush throws away queues, leases and the filter, whoever is alive.
+func (f *Frontier) Flush(ctx context.Context) error {
+	return f.client.flush(ctx, f.keys, FlushOptions{Force: true})
+}
+
+func (c *Client) flush(ctx context.Context, k keyset, o FlushOptions) error {
+	r, err := c.run(ctx, k, flushScript, flag(o.Force), flag(o.Items), flag(o.Dead), flag(o.Stats))
+	if err != nil {
+		return fmt.Errorf("flushing: %w", err)
+	}
+	if r.text(0) == "ALIVE" {
+		return fmt.Errorf("%w: %s; stop it first (a worker that was killed counts as alive for another %s)",
+			ErrFleetAlive, workerName(r.text(1)), (time.Duration(r.num(2)) * time.Millisecond).Round(time.Second))
+	}
+	return r.err
+}
