@@ -384,6 +384,8 @@ function spider.coroutine()
   local v = co()
 end
 
+function spider.oneline() local f = function() end error("x") end
+
 return spider
 `
 	lib := "local M = {}\nfunction M.title(x)\n  return x.nothing.title\nend\nreturn M\n"
@@ -391,6 +393,7 @@ return spider
 	for callback, want := range map[string]string{
 		"parse":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'helper'|spiders/spider.lua:15: in function 'parse'",
 		"other":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'f'|spiders/spider.lua:21: in function 'run'|spiders/spider.lua:22: in function 'other'",
+		"oneline":   "spiders/spider.lua:37: in function 'oneline'",
 		"coroutine": "spiders/spider.lua:34: in function 'coroutine'",
 	} {
 		_, err := f.Callback(&scheduler.Request{URL: "http://site.test/", Callback: callback}, "")

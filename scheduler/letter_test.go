@@ -92,6 +92,10 @@ func TestRequeueWakesAFinishedCrawl(t *testing.T) {
 		if s := k.check(); s.Finished || s.Pending != 1 {
 			t.Errorf("%+v", s)
 		}
+		k.finish(k.lease(1))
+		if first, err := k.Finish(k.ctx); err != nil || !first {
+			t.Errorf("its end is not announced again: %v %v", first, err)
+		}
 	})
 }
 
@@ -247,12 +251,12 @@ func TestRequeueOutOfMemory(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
 	k := newKit(t, server.URL(), Config{})
-	k.add(get("1"))
-	k.kill(k.lease(1), ReasonDownload)
+	k.rdb.RPush(k.ctx, k.keys.startURLs, "seed")
+	k.kill(k.exchange(k.Frontier, nil, 1, 1).Leases, ReasonBadSeed)
 	k.rdb.ConfigSet(k.ctx, "maxmemory", "1")
 	ctx, cancel := context.WithTimeout(k.ctx, 300*time.Millisecond)
 	defer cancel()
-	if s, err := k.client.Requeue(ctx, k.fleet(), everything); err == nil {
+	if s, err := k.client.Requeue(ctx, k.fleet(), everything); err == nil || s.Kept != nil {
 		t.Errorf("%+v", s)
 	}
 	if st := k.check(); st.Pending != 0 || st.DeadLetters != 1 {
