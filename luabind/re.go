@@ -247,6 +247,7 @@ func (v *vm) reGsub(L *lua.LState) int {
 		out = append(out, s[end:m[0]]...)
 		out = appendReplacement(L, out, p, s, m, replacement)
 		end = m[1]
+		v.interrupt.check(L)
 		if len(out) > maxJSONSize {
 			L.RaiseError("re.gsub: the result is larger than %d MB", maxJSONSize>>20)
 		}

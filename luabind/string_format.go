@@ -31,6 +31,7 @@ func (v *vm) format(L *lua.LState) int {
 		arg++
 		f = f[n+1:]
 		v.bound(L, "string.format", len(out))
+		v.interrupt.check(L)
 	}
 	v.makes(L, "string.format", len(out)+len(f))
 	L.Push(lua.LString(append(out, f...)))

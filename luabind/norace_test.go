@@ -1,0 +1,5 @@
+//go:build !race
+
+package luabind
+
+const slowdown = 1
