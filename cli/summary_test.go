@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,28 @@ func TestSummary(t *testing.T) {
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestSummaryNamesRevisions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		revisions []string
+		unmended  string
+		want      string
+	}{
+		{[]string{"a1"}, "", "  revision      a1\n"},
+		{[]string{"a1", "b2", "c3"}, "", "  revision      a1 -> b2 -> c3\n"},
+		{[]string{"a1", "b2", "c3", "d4", "e5"}, "", "  revision      a1 -> e5, 4 edits\n"},
+		{[]string{"a1"}, "blog.lua:7", "  not in effect  the last edit: blog.lua:7\n"},
+	} {
+		s := ended(engine.ReasonFinished)
+		s.revisions, s.unmended = c.revisions, c.unmended
+		var out bytes.Buffer
+		s.write(&out)
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("no %q in\n%s", c.want, out.String())
+		}
 	}
 }
 
