@@ -68,7 +68,7 @@ func (e *editable) run(command string, args ...string) *process {
 }
 
 // last is the newest item.
-func (e *editable) last() (item struct{ Spider, Module string }) {
+func (e *editable) last() (item struct{ Spider, Module, Revision string }) {
 	e.t.Helper()
 	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "-1", "-1") {
 		if err := json.Unmarshal([]byte(raw), &item); err != nil {
@@ -188,11 +188,12 @@ func TestSettingsOfAnEdit(t *testing.T) {
 	site := endless(t, 20*time.Millisecond)
 	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0), "--set", "retry_times=1", "--set", "download_delay=0.01")
 	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
-	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5")
-	run.says(t, "in effect from now on: log_level\n")
+	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5", "item_meta = true")
+	run.says(t, "in effect from now on: item_meta, log_level\n")
 	run.says(t, "in effect from the next start on: concurrent_requests\n")
 	run.says(t, "level=DEBUG")
-	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5")
+	eventually(t, 10*time.Second, "an item with its revision", func() bool { return e.last().Revision != "" })
+	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5", "item_meta = true")
 	eventually(t, 10*time.Second, "the next edit", func() bool { return e.last().Spider == "3" })
 	run.interrupt(t)
 	if n := strings.Count(run.output.String(), "in effect from"); n != 2 {
