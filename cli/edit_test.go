@@ -68,7 +68,7 @@ func (e *editable) run(command string, args ...string) *process {
 }
 
 // last is the newest item.
-func (e *editable) last() (item struct{ Spider, Module string }) {
+func (e *editable) last() (item struct{ Spider, Module, Revision string }) {
 	e.t.Helper()
 	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "-1", "-1") {
 		if err := json.Unmarshal([]byte(raw), &item); err != nil {
@@ -104,24 +104,32 @@ func TestEditsTakeEffect(t *testing.T) {
 	site := endless(t, 20*time.Millisecond)
 	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0))
 	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
+	edits := 0
 	for _, step := range []struct {
 		what string
-		edit func()
-		done func() bool
+		edit func(version string)
+		seen func(version string) bool
 	}{
-		{"an edit of the spider", func() { e.spider("2") }, func() bool { return e.last().Spider == "2" }},
-		{"an edit of the module", func() { e.module("2") }, func() bool { return e.last().Module == "2" }},
-		{"an edit of both", func() { e.spider("3"); e.module("3") }, func() bool { return e.last().Spider == "3" && e.last().Module == "3" }},
+		{"an edit of the spider", func(v string) { e.spider(v) }, func(v string) bool { return e.last().Spider == v }},
+		{"an edit of the module", e.module, func(v string) bool { return e.last().Module == v }},
 	} {
-		start := time.Now()
-		step.edit()
-		eventually(t, time.Second, step.what+" is seen in an item", step.done)
-		t.Logf("%s: after %v", step.what, time.Since(start).Round(time.Millisecond))
+		best := time.Hour
+		for range 3 { // a machine that runs other tests too may be slow once
+			edits++
+			version, start := fmt.Sprint("v", edits), time.Now()
+			step.edit(version)
+			eventually(t, 10*time.Second, step.what+" is seen in an item", func() bool { return step.seen(version) })
+			best = min(best, time.Since(start))
+		}
+		t.Logf("%s: after %v", step.what, best.Round(time.Millisecond))
+		if best > time.Second {
+			t.Errorf("%s is seen after %v", step.what, best)
+		}
 	}
 	run.interrupt(t)
 	out := run.output.String()
-	if n := strings.Count(out, "\nreloaded, revision "); n < 3 || n > 4 { // the last edit may count as two
-		t.Errorf("%d reloads are told:\n%s", n, out)
+	if n := strings.Count(out, "\nreloaded, revision "); n != edits {
+		t.Errorf("%d reloads are told of %d edits:\n%s", n, edits, out)
 	}
 	if !strings.Contains(out, " -> ") || !strings.Contains(out, "\n  revision ") {
 		t.Errorf("the summary does not name the revisions:\n%s", out)
@@ -180,11 +188,12 @@ func TestSettingsOfAnEdit(t *testing.T) {
 	site := endless(t, 20*time.Millisecond)
 	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0), "--set", "retry_times=1", "--set", "download_delay=0.01")
 	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
-	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5")
-	run.says(t, "in effect from now on: log_level\n")
+	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5", "item_meta = true")
+	run.says(t, "in effect from now on: item_meta, log_level\n")
 	run.says(t, "in effect from the next start on: concurrent_requests\n")
 	run.says(t, "level=DEBUG")
-	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5")
+	eventually(t, 10*time.Second, "an item with its revision", func() bool { return e.last().Revision != "" })
+	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5", "item_meta = true")
 	eventually(t, 10*time.Second, "the next edit", func() bool { return e.last().Spider == "3" })
 	run.interrupt(t)
 	if n := strings.Count(run.output.String(), "in effect from"); n != 2 {

@@ -110,6 +110,32 @@ func TestLiveLineSaysWhatHolds(t *testing.T) {
 	}
 }
 
+// TestBrokenEditIsShownUntilItIsMended, before the counts, which a narrow window cuts off, and in log lines elsewhere.
+func TestBrokenEditIsShownUntilItIsMended(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			broken := "spiders/blog.lua:12"
+			p := &progress{logs: testLogs(&out), screen: newScreen(&out, fixed(width)), name: "blog", ask: growing(7), unmended: func() string { return broken }}
+			during(t, 11*time.Second, p)
+			want := "blog  EDIT NOT IN EFFECT: spiders/blog.lua:12  "
+			if width == 0 {
+				want = "edit_not_in_effect=spiders/blog.lua:12"
+			}
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("no %q in %q", want, out.String())
+			}
+			out.Reset()
+			broken = ""
+			during(t, 11*time.Second, p)
+			if text := strings.ToLower(out.String()); text == "" || strings.Contains(text, "effect") {
+				t.Errorf("mended, it says %q", text)
+			}
+		})
+	}
+}
+
 func TestThousands(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {

@@ -14,6 +14,9 @@ const runHelp = `Without --until-done it waits for seeds when it has nothing lef
 Run again, it goes on where it stopped. Without --redis the queue lives in this process and in
 a snapshot in the folder of --data; a second run in the folder joins the first.
 
+Saving the spider, or a module that it requires, changes what runs within a second. A broken save changes nothing and is
+said with file and line. Some settings take effect at once, the others at the next start: it says which.
+
 Settings: default < spider < environment (LUACRAWL_DOWNLOAD_DELAY=0.5) < --set.
 
 Exit codes: 0 finished, 1 failed, 2 wrong usage or spider, 130 interrupted.

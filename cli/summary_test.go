@@ -83,6 +83,28 @@ func TestSummaryListsWhatWasRaised(t *testing.T) {
 	}
 }
 
+func TestSummaryNamesRevisions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		revisions []string
+		unmended  string
+		want      string
+	}{
+		{[]string{"a1"}, "", "  revision      a1\n"},
+		{[]string{"a1", "b2", "c3"}, "", "  revision      a1 -> b2 -> c3\n"},
+		{[]string{"a1", "b2", "c3", "d4", "e5"}, "", "  revision      a1 -> e5, 4 edits\n"},
+		{[]string{"a1"}, "blog.lua:7", "  not in effect  the last edit: blog.lua:7\n"},
+	} {
+		s := ended(engine.ReasonFinished)
+		s.revisions, s.unmended = c.revisions, c.unmended
+		var out bytes.Buffer
+		s.write(&out)
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("no %q in\n%s", c.want, out.String())
+		}
+	}
+}
+
 func TestHeadlines(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
