@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -29,7 +30,9 @@ func linesOf(in io.Reader, name string) iter.Seq2[line, error] {
 				return
 			}
 		}
-		if err := scanner.Err(); err != nil {
+		if err := scanner.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(line{}, fmt.Errorf("%s, line %d is longer than %d bytes", name, number+1, maxLine))
+		} else if err != nil {
 			yield(line{}, fmt.Errorf("%s, line %d: %w", name, number+1, err))
 		}
 	}

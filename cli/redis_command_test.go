@@ -63,8 +63,14 @@ var redisCommands = map[string]struct {
 }
 
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 || len(args)-1 != redisCommands[args[0]].arguments {
+	if neg && args[0] != "len" || len(args) == 0 || len(args)-1 != redisCommands[args[0]].arguments {
 		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|set|del|password|list|len ARGUMENT...: got %q", args)
 	}
-	ts.Check(redisCommands[args[0]].run(ts, ts.Value(redisKey{}).(*miniredis.Miniredis), args[1:]))
+	err := redisCommands[args[0]].run(ts, ts.Value(redisKey{}).(*miniredis.Miniredis), args[1:])
+	if neg && err == nil {
+		ts.Fatalf("%q holds", args)
+	}
+	if !neg {
+		ts.Check(err)
+	}
 }

@@ -45,7 +45,7 @@ func TestPushAllCountsWhatWasTaken(t *testing.T) {
 
 func TestLineThatIsTooLong(t *testing.T) {
 	t.Parallel()
-	n, err := pushAll(feed(3, strings.Repeat("x", maxSeed+1)).lines(), func(b [][]byte) (int, error) { return len(b), nil })
+	n, err := pushAll(feed(3, strings.Repeat("x", maxLine+1)).lines(), func(b [][]byte) (int, error) { return len(b), nil })
 	if n != 3 || err == nil || !strings.Contains(err.Error(), "standard input, line 7") {
 		t.Errorf("%d: %v", n, err)
 	}

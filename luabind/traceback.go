@@ -16,14 +16,19 @@ var frameLine = regexp.MustCompile(`^(.+):(\d+): in (.*)$`)
 // gopher-lua knows only what the caller calls them, and a callback's caller is us.
 func (v *vm) traceback(trace string) string {
 	var frames []string
-	for line := range strings.SplitSeq(trace, "\n") {
+	lines := strings.Split(trace, "\n")
+	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "stack traceback") || strings.HasPrefix(line, "[G]") || strings.Contains(line, "(tailcall)") {
 			continue
 		}
 		if m := frameLine.FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2])
-			line = fmt.Sprintf("%s:%s: in %s", m[1], m[2], v.functionName(m[1], number, m[3]))
+			name := v.functionName(m[1], number, m[3])
+			if m[3] == "main chunk" && i+1 < len(lines) && strings.Contains(lines[i+1], "(tailcall)") {
+				name = "a function that " + name + " ended with" // a tail call leaves no frame of its caller
+			}
+			line = fmt.Sprintf("%s:%s: in %s", m[1], m[2], name)
 		}
 		frames = append(frames, line)
 	}
