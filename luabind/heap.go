@@ -12,7 +12,8 @@ const defaultMemoryLimit = 2 << 30
 
 const (
 	heapTick     = 20 * time.Millisecond  // between looks at the heap, while a call runs for longer
-	collectEvery = 100 * time.Millisecond // at least, between collections that the watch asks for
+	collectEvery = 100 * time.Millisecond // at least, between collections that the watch asks for,
+	heapSlack    = 32 << 20               // unless the heap is so many bytes past the limit
 )
 
 // heapWatch ends the longest-running calls while the heap is past its limit. What a call holds cannot be told in Go, so
@@ -105,7 +106,7 @@ func (w *heapWatch) check() {
 	}
 	w.checking.Lock()
 	defer w.checking.Unlock()
-	if time.Since(w.collected) < max(collectEvery, 4*w.took) {
+	if time.Since(w.collected) < max(collectEvery, 4*w.took) && w.heap() <= w.limit+heapSlack {
 		return
 	}
 	started := time.Now()
