@@ -12,11 +12,8 @@ import (
 	"luacrawl/engine"
 )
 
-// seedBatch is how many seeds go to Redis in one step; maxSeed the longest line of standard input, in bytes.
-const (
-	seedBatch = 1000
-	maxSeed   = maxLine
-)
+// seedBatch is how many seeds go to Redis in one step.
+const seedBatch = 1000
 
 const seedHelp = `Seeds go to the spider's start_urls key, from which a run takes them: now if one is waiting, else when
 the next one starts. A seed is a URL, or a JSON object with url, method, headers, body, meta, priority, callback,
