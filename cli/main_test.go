@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitFor,
 		},
 		ContinueOnError: true,
-		Deadline:        time.Now().Add(2 * time.Minute), // a command that hangs shows where
+		Deadline:        time.Now().Add(6 * time.Minute), // a command that hangs shows where
 	})
 }
 

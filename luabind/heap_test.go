@@ -2,6 +2,7 @@ package luabind
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,9 +12,10 @@ import (
 func TestHeapWatchEndsTheLongestCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		heap := uint64(100)
+		var heap atomic.Uint64
+		heap.Store(100)
 		w := newHeapWatch(100)
-		w.heap = func() uint64 { return heap }
+		w.heap = heap.Load
 		var calls []*vm
 		for range 4 {
 			v := &vm{interrupt: &interrupt{}}
@@ -35,7 +37,7 @@ func TestHeapWatchEndsTheLongestCall(t *testing.T) {
 		if n := ended(); n != 0 {
 			t.Errorf("%d calls ended at the limit", n)
 		}
-		heap = 101
+		heap.Store(101)
 		<-time.After(heapTick + 1)
 		if n := ended(); n != 1 || !calls[1].interrupt.exhausted() {
 			t.Errorf("%d calls ended past the limit, the longest among them: %v", n, calls[1].interrupt.exhausted())
@@ -45,6 +47,8 @@ func TestHeapWatchEndsTheLongestCall(t *testing.T) {
 			t.Errorf("%d calls ended a second later, want the 3 that ran", n)
 		}
 		<-time.After(time.Second)
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		if w.timer != nil {
 			t.Error("it still looks when nothing runs")
 		}
