@@ -137,6 +137,7 @@ type ask struct {
 	nonce       string
 	needed      bool
 	refilled    bool
+	asked       bool // the nonce was sent before, and the reply may be lost
 }
 
 // ask sends, in one pipeline, a commit (when args are given), a refill and a lease. The lease hands out nothing unless the commit before it is
@@ -154,9 +155,10 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.mayTakeSuspects())
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.mayTakeSuspects(), flag(a.asked))
 		return nil
 	})
+	a.asked = true
 	if commit != nil {
 		if e := f.read(r, commit); e != nil {
 			return e

@@ -3,7 +3,7 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
 --       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always),
---       suspects: how many of them to hand out at most
+--       suspects: how many of them to hand out at most, again: 1 when this nonce may have been asked before
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
 -- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
@@ -17,17 +17,20 @@ if ARGV[11] ~= '' then
   if string.sub(last, 1, #ARGV[11] + 1) ~= ARGV[11] .. ' ' then return out end
 end
 
-local ids = {'-'}
-for i = 1, n do ids[i] = nonce .. ':' .. i end
-for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
-  if rec then
-    local _, slot, _, member = parse(rec)
-    out[#out + 1] = ids[i]
-    out[#out + 1] = slot
-    out[#out + 1] = member
+redis.call('HLEN', inflight)
+if ARGV[13] == '1' then
+  local ids = {'-'}
+  for i = 1, n do ids[i] = nonce .. ':' .. i end
+  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
+    if rec then
+      local _, slot, _, member = parse(rec)
+      out[#out + 1] = ids[i]
+      out[#out + 1] = slot
+      out[#out + 1] = member
+    end
   end
+  if #out > 5 then return out end
 end
-if #out > 5 then return out end
 
 local function wake_delayed(due)
   local order, byslot = {}, {}
