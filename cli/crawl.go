@@ -80,7 +80,8 @@ func (c *crawl) open(ctx context.Context) (*place, error) {
 	return c.job.where.open(ctx, c.logs)
 }
 
-// join opens the frontier. An embedded crawl that had finished starts anew; one that was interrupted goes on.
+// join opens the frontier. An embedded crawl that had finished starts anew, with nothing left of the one before; one that was
+// interrupted goes on.
 func (c *crawl) join(ctx context.Context) (err error) {
 	anew := c.job.fresh || c.settings.FlushOnStart
 	if !anew && c.place.embedded() && !c.place.joined() {
@@ -89,6 +90,13 @@ func (c *crawl) join(ctx context.Context) (err error) {
 			return err
 		}
 		anew = before.Finished
+	}
+	if anew && c.place.embedded() && !c.place.joined() {
+		all := scheduler.FlushOptions{Force: true, Items: true, Dead: true, Stats: true} // nobody else can be at work there
+		if err := c.place.client.Flush(ctx, c.spider.Name(), c.settings.Keys, all); err != nil {
+			return err
+		}
+		anew = false
 	}
 	c.frontier, err = scheduler.Open(ctx, c.place.client, frontierConfig(c, anew))
 	if err == nil && c.job.fresh {

@@ -38,7 +38,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "seed", Usage: "start from `URL`, unless it was crawled before (repeatable)"},
 			&cli.BoolFlag{Name: "until-done", Usage: "end when nothing is left", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "append the items to `FILE` as JSON lines, beside Redis; - is standard output"},
-			&cli.BoolFlag{Name: "fresh", Usage: "forget queue and filter of earlier runs first, and empty the --output", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "fresh", Usage: "start over: forget queue and filter of earlier runs, in the embedded Redis their items too, and empty the --output", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "demo", Usage: "crawl a small site of made-up news that luacrawl serves itself", DisableDefaultText: true},
 		}, logFlags()),
 		Action: func(c *cli.Context) error {

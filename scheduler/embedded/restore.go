@@ -2,18 +2,22 @@ package embedded
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 )
 
-// restore puts a key back; it is false for values that cannot be the kind's. What has expired meanwhile is left out.
+// liveness ends the keys that say which workers are alive: those of a snapshot are not.
+const liveness = ":workers"
+
+// restore puts a key back; it is false for values that cannot be the kind's. What has expired meanwhile is left out, and so is liveness.
 func restore(m *miniredis.Miniredis, r record) bool {
 	left := time.Until(time.UnixMilli(r.expires))
 	if r.expires > 0 && left <= 0 {
 		return true
 	}
-	if len(r.values) == 0 {
+	if len(r.values) == 0 || strings.HasSuffix(r.key, liveness) {
 		return true
 	}
 	if !restoreValues(m.DB(r.db), r) {
