@@ -57,7 +57,7 @@ func TestTimeNow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := moduleVM(t, "time")
-		time.Sleep(1500 * time.Millisecond) // of the bubble's clock
+		<-time.After(1500 * time.Millisecond) // of the bubble's clock
 		want := strconv.FormatFloat(float64(time.Now().UnixMilli())/1000, 'f', -1, 64)
 		if got := eval(t, v, `return ("%.1f"):format(time.now())`); got != want {
 			t.Errorf("%s, want %s", got, want)

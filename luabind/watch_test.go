@@ -74,14 +74,14 @@ func watch(t *testing.T) *watchedFolder {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	go NewWatcher(w.spider, "", changed, nil).watch(ctx, w.events, nil)
-	time.Sleep(5 * time.Second) // of the bubble: files are no longer young
+	<-time.After(5 * time.Second) // of the bubble: files are no longer young
 	synctest.Wait()
 	return w
 }
 
 // after lets time pass in the bubble and returns how many changes the watcher has seen so far.
 func (w *watchedFolder) after(d time.Duration) int {
-	time.Sleep(d)
+	<-time.After(d)
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,23 +111,23 @@ func TestWatcherSeesContents(t *testing.T) {
 		"a broken save":     {func(w *watchedFolder) { w.write("a.lua", "return {{") }, 1},
 		"a save in two steps": {func(w *watchedFolder) {
 			w.write("a.lua", "")
-			time.Sleep(30 * time.Millisecond)
+			<-time.After(30 * time.Millisecond)
 			w.write("a.lua", requiring+"--")
 		}, 1},
 		"renamed away and back": {func(w *watchedFolder) {
 			w.remove("a.lua")
-			time.Sleep(30 * time.Millisecond)
+			<-time.After(30 * time.Millisecond)
 			w.write("a.lua", requiring+"--")
 		}, 1},
 		"the same comes back": {func(w *watchedFolder) {
 			w.remove("m.lua")
-			time.Sleep(700 * time.Millisecond)
+			<-time.After(700 * time.Millisecond)
 			w.write("m.lua", "return 1")
 		}, 0},
 		"a long write": {func(w *watchedFolder) {
 			for i := range 30 {
 				w.write("a.lua", fmt.Sprint(requiring, "-- ", i))
-				time.Sleep(20 * time.Millisecond)
+				<-time.After(20 * time.Millisecond)
 			}
 		}, 1},
 	} {
