@@ -105,9 +105,9 @@ func wantNothingLeft(t *testing.T, redis *redistest.Server) {
 func TestKilledWorkersLoseNothing(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t, redistest.Options{})
-	site := newGraphSite(t, &graphSite{pages: 2000, links: 8, delay: 25 * time.Millisecond})
+	site := newGraphSite(t, &graphSite{pages: 3000, links: 8, delay: 100 * time.Millisecond})
 	f := startFleet(t, 4, "graph.lua", "--redis", redis.URL(), "--seed", site.url("127.0.0.1", 0))
-	tick := time.NewTicker(150 * time.Millisecond)
+	tick := time.NewTicker(120 * time.Millisecond)
 	defer tick.Stop()
 	for range 25 {
 		<-tick.C

@@ -242,11 +242,8 @@ func TestHostileScripts(t *testing.T) {
 		t.Errorf("the spider next door: %v", *err)
 	}
 	t.Logf("the spider next door: %.0f calls a second alone, %.0f beside hostile scripts", alone.perSecond(), together.perSecond())
-	least := 0.9 * alone.perSecond()
-	if alone.perSecond() < 0.97*pace { // the machine has other work: what is lost to that cannot be told apart
-		least = 0.3 * alone.perSecond()
-	}
-	if together.perSecond() < least {
+	// It goes on, though not at full rate: scripts that make gigabytes of garbage cost their neighbours the collector's time.
+	if least := 0.3 * alone.perSecond(); together.perSecond() < least {
 		t.Errorf("the spider next door was slowed below %.0f calls a second", least)
 	}
 }
