@@ -43,8 +43,9 @@ var redisCommands = map[string]struct {
 	"set": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { return m.Set(a[0], a[1]) }},
 	"del": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { m.Del(a[0]); return nil }},
 	"password": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		m.Close() // it reads the password without a lock, so nobody may be connected
 		m.RequireAuth(a[0])
-		return nil
+		return m.Restart()
 	}},
 	"list": {1, func(ts *testscript.TestScript, m *miniredis.Miniredis, a []string) error { // one value a line on standard output
 		values, _ := m.List(a[0]) // a missing key is an empty list

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,10 +32,31 @@ func messages(t *testing.T, log *bytes.Buffer) (list []string, records []map[str
 	return list, records
 }
 
+// sharedBuffer is written by a loop while a test reads it.
+type sharedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+func (b *sharedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// take returns what was written since it was last asked.
+func (b *sharedBuffer) take() (written bytes.Buffer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, _ = written.Write(b.buf.Bytes())
+	b.buf.Reset()
+	return written
+}
+
 func TestErrorsOfAKindAreToldOnceAndThenCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log sharedBuffer
 		g := newErrorGroups(slog.New(slog.NewJSONHandler(&log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -42,7 +64,8 @@ func TestErrorsOfAKindAreToldOnceAndThenCounted(t *testing.T) {
 		expect := func(want ...string) []map[string]any {
 			t.Helper()
 			synctest.Wait()
-			got, records := messages(t, &log)
+			written := log.take()
+			got, records := messages(t, &written)
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("logged\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
