@@ -49,6 +49,14 @@ func (o *occurrences) find(literal string, from, keep int) (end, got int) {
 		return from, 0
 	}
 	low := from >> 6
+	if low >= o.words {
+		o.kept = 0
+		return -1, 0
+	}
+	if len(literal) == 1 {
+		o.kept = 0
+		return o.findByte(literal[0], low, from)
+	}
 	o.kept = min(keep, o.kept)
 	for n := o.kept; n < len(literal); n++ {
 		if !o.narrow(literal[n], n, low, from) {
@@ -61,6 +69,18 @@ func (o *occurrences) find(literal string, from, keep int) (end, got int) {
 		low++
 	}
 	return low<<6 + bits.TrailingZeros64(places[low]) + len(literal), len(literal)
+}
+
+// findByte is find for a single byte, which needs no sets.
+func (o *occurrences) findByte(c byte, low, from int) (end, got int) {
+	mask := ^uint64(0) << (from & 63)
+	for w, v := range o.of(c)[low:] {
+		if v &= mask; v != 0 {
+			return (low+w)<<6 + bits.TrailingZeros64(v) + 1, 1
+		}
+		mask = ^uint64(0)
+	}
+	return -1, 0
 }
 
 // narrow makes frame n, the places where the first n+1 bytes stand, of the frame before and c, the last of these bytes. It

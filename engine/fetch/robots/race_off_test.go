@@ -1,5 +1,0 @@
-//go:build !race
-
-package robots
-
-const slowdown = 1
