@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// TestAgainstCookiejar compares with net/http/cookiejar where both mean the same: it takes Secure from http and sends it to http://localhost, takes quotes off values,
+// TestAgainstCookiejar compares with net/http/cookiejar where both mean the same: it takes Secure from http and sends it to this machine over http, takes quotes off values,
 // tells [::1] from [::1]:80, and has one cookie where RFC 6265bis has one for a host and one for its domain; none of that is made
 // here.
 func TestAgainstCookiejar(t *testing.T) {
@@ -21,7 +21,7 @@ func TestAgainstCookiejar(t *testing.T) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	page := func() string {
 		host := pick("example.com", "www.example.com", "a.www.example.com", "example.org", "me.github.io", "you.github.io", "github.io",
-			"x.co.uk", "co.uk", "127.0.0.1", "10.0.0.1", "intranet", "Example.COM")
+			"x.co.uk", "co.uk", "10.0.0.2", "10.0.0.1", "intranet", "Example.COM")
 		return pick("http://", "https://") + host + pick("", ":8080") + pick("/", "", "/a", "/a/", "/a/b", "/a/b/c", "/ab", "/a/b?c/d")
 	}
 	line := func(secure bool) string {
@@ -31,7 +31,7 @@ func TestAgainstCookiejar(t *testing.T) {
 			s = pick("a", "b") + "=" + pick("1", "2", "x y", "")
 		case 1:
 			s = pick("c", "d") + "=" + pick("1", "2") + "; Domain=" +
-				pick("example.com", ".example.com", "www.example.com", "com", "github.io", "me.github.io", "co.uk", "other.org", "EXAMPLE.com", "127.0.0.1", "0.0.1")
+				pick("example.com", ".example.com", "www.example.com", "com", "github.io", "me.github.io", "co.uk", "other.org", "EXAMPLE.com", "10.0.0.2", "0.0.2")
 		default:
 			s = pick("s", "t") + "=" + pick("1", "2")
 			if !secure {
