@@ -12,9 +12,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// TestAgainstCookiejar compares with net/http/cookiejar where both mean the same: it takes Secure from http and sends it to this machine over http, takes quotes off values,
-// tells [::1] from [::1]:80, and has one cookie where RFC 6265bis has one for a host and one for its domain; none of that is made
-// here.
+// TestAgainstCookiejar compares with net/http/cookiejar where both mean the same: it takes Secure from http, sends it to this
+// machine over http, takes quotes off values, tells [::1] from [::1]:80, and has one cookie where RFC 6265bis has one for a host
+// and one for its domain; none of that is made here.
 func TestAgainstCookiejar(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 265))

@@ -51,6 +51,7 @@ func TestReceive(t *testing.T) {
 		{"a host that is a public suffix", "https://github.io/", []string{"a=1; Domain=github.io"}, "https://github.io/", "a=1"},
 		{"and not below it", "https://github.io/", []string{"a=1; Domain=github.io"}, "https://you.github.io/", ""},
 		{"address", "http://127.0.0.1:81/", []string{"a=1; Domain=127.0.0.1"}, "http://127.0.0.1:82/", "a=1"},
+		{"address with itself as domain is one cookie", "http://127.0.0.1/", []string{"a=1; Domain=127.0.0.1", "a=2"}, "http://127.0.0.1/", "a=2"},
 		{"end of an address", "http://127.0.0.1/", []string{"a=1; Domain=0.0.1"}, "http://127.0.0.1/", ""},
 		{"v6 address", "http://[::1]:81/", []string{"a=1"}, "http://[::1]/", "a=1"},
 		{"one label", "http://localhost/", []string{"a=1; Domain=localhost"}, "http://localhost/", "a=1"},

@@ -98,12 +98,12 @@ func TestManyWildcards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := Parse([]byte(c.body)).For("bot")
 			best, bound := time.Hour, time.Hour
-			for range 15 {
+			for range 10 {
 				best = min(best, elapsed(func() { m.Allowed(c.path) }))
 				bound = min(bound, elapsed(plainLoop))
 			}
 			t.Logf("%d rules, path of %d bytes: %v of %v", m.Len(), len(c.path), best, bound)
-			if best > bound {
+			if best > bound*slowdown {
 				t.Errorf("one answer takes %v, more than %v", best, bound)
 			}
 		})
@@ -138,13 +138,13 @@ func TestAgainstRegexp(t *testing.T) {
 		}
 		return string(b)
 	}
-	for range 3000 {
+	for range 1500 {
 		var body strings.Builder
-		var rules []rule
+		var rules []slowRule
 		body.WriteString("User-agent: *\n")
 		for range 1 + r.IntN(20) {
 			line := rule{r.IntN(2) == 0, "/" + text("aab/**", 9) + []string{"", "", "$"}[r.IntN(3)]}
-			rules = append(rules, line)
+			rules = append(rules, newSlowRule(line))
 			fmt.Fprintf(&body, "%s: %s\n", map[bool]string{true: "Allow", false: "Disallow"}[line.allow], line.path)
 		}
 		m := Parse([]byte(body.String())).For("bot")
@@ -159,16 +159,27 @@ func TestAgainstRegexp(t *testing.T) {
 
 var stars = regexp.MustCompile(`\*+`)
 
-func slowAllowed(rules []rule, path string) bool {
+// slowRule is a rule as a regular expression.
+type slowRule struct {
+	*regexp.Regexp
+	octets int
+	allow  bool
+}
+
+func newSlowRule(r rule) slowRule {
+	p := stars.ReplaceAllString(r.path, "*")
+	re := "^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(p, "$")), `\*`, ".*")
+	if strings.HasSuffix(p, "$") {
+		re += "$"
+	}
+	return slowRule{regexp.MustCompile(re), len(p), r.allow}
+}
+
+func slowAllowed(rules []slowRule, path string) bool {
 	longest, allowed := -1, true
 	for _, r := range rules {
-		p := stars.ReplaceAllString(r.path, "*")
-		re := "^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(p, "$")), `\*`, ".*")
-		if strings.HasSuffix(p, "$") {
-			re += "$"
-		}
-		if regexp.MustCompile(re).MatchString(path) && (len(p) > longest || len(p) == longest && r.allow) {
-			longest, allowed = len(p), r.allow
+		if r.MatchString(path) && (r.octets > longest || r.octets == longest && r.allow) {
+			longest, allowed = r.octets, r.allow
 		}
 	}
 	return allowed
