@@ -191,8 +191,9 @@ func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
 			return nil, startFault(seed, err)
 		}
 		for _, r := range out.Requests {
-			r.DontFilter = false
-			children = append(children, scheduler.Child{Request: r})
+			checked := *r
+			checked.DontFilter = false
+			children = append(children, scheduler.Child{Request: &checked})
 		}
 	}
 	return children, nil

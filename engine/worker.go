@@ -211,13 +211,24 @@ func (p *page) take(out *Output, depth int) {
 		p.count(name, by)
 	}
 	for _, r := range out.Requests {
-		r.Depth, r.Revision = depth+1, out.Revision
+		r = linked(r, depth+1, out.Revision)
 		if depth < 0 && p.tooLong(r) {
 			p.seedTooLong(r)
 		} else if p.allowed(r) {
 			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
 		}
 	}
+}
+
+// linked is the request with its depth and revision. A script may have kept the request and read it on another goroutine, so it is
+// not changed; a spider that has set both saves the copy.
+func linked(r *scheduler.Request, depth int, revision string) *scheduler.Request {
+	if r.Depth == depth && r.Revision == revision {
+		return r
+	}
+	own := *r
+	own.Depth, own.Revision = depth, revision
+	return &own
 }
 
 func (p *page) takeItems(out *Output) {
