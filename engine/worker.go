@@ -112,7 +112,12 @@ func (p *page) seed(ctx context.Context) {
 		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
 		return
 	}
-	if len(out.Requests) == 0 && len(out.Items) == 0 {
+	p.seedGave(out, len(out.Requests))
+}
+
+// seedGave adds what a seed gave; requests is how many of them, which may not be in out.
+func (p *page) seedGave(out *Output, requests int) {
+	if requests == 0 && len(out.Items) == 0 {
 		p.count(statSeedsSkipped, 1)
 	}
 	p.take(out, -1)
