@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"luacrawl/cli/host"
 )
 
 // logFlags say how a command logs.
@@ -49,6 +51,11 @@ func newLogs(out io.Writer, c *cli.Context) (*logs, error) {
 		return nil, usagef("--log-format %q: use text or json", format)
 	}
 	return l, nil
+}
+
+// voice is how what runs speaks through l.
+func (l *logs) voice() host.Voice {
+	return host.Voice{Logger: l.Logger, Notice: l.notice, Alarm: l.alarm, SetLevel: l.setLevel, Explain: explain}
 }
 
 // setLevel takes the setting log_level, unless a flag has said something already.

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"luacrawl/scheduler"
 )
 
 // liveSettings are looked at anew for each page or step, so an edit of them can be in effect at once. The others shape what was made at
@@ -50,4 +53,16 @@ func CheckSetting(name string, value any) error {
 		return badSetting(name, err)
 	}
 	return s.Validate()
+}
+
+// CheckLive says why a setting cannot be set while crawls run, in the whole fleet; nil when it can. A setting that guards other people's
+// networks and sites is one of whoever starts a worker.
+func CheckLive(name, value string) error {
+	if err := CheckSetting(name, value); err != nil {
+		return err
+	}
+	if !slices.Contains(liveSettings, name) && !scheduler.KeepsLive(name) {
+		return fmt.Errorf("setting %s: it cannot be changed while a crawl runs: set it in the spider, the environment or by --set, and start anew", name)
+	}
+	return nil
 }
