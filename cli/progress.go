@@ -76,12 +76,20 @@ func (p *progress) tick(now time.Time, live bool) {
 		return
 	}
 	p.logged, p.said = state, broken
-	attributes := []any{"spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
-		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors}
+	p.logs.Info("progress", progressAttributes(p.name, state, rate, broken)...)
+}
+
+// progressAttributes are the progress of a spider as a log record has it.
+func progressAttributes(spider string, s engine.Progress, rate float64, broken string) []any {
+	attributes := []any{"spider", spider, "pages", s.Pages, "items", s.Items, "pages_per_second", round(rate),
+		"pending", s.Pending, "in_flight", s.InFlight, "errors", s.Errors}
+	if s.State != "" && s.State != scheduler.Running {
+		attributes = append(attributes, "state", string(s.State))
+	}
 	if broken != "" {
 		attributes = append(attributes, "edit_not_in_effect", broken)
 	}
-	p.logs.Info("progress", attributes...)
+	return attributes
 }
 
 // liveLine says the most important first, since a narrow window cuts the end off. broken is where the last edit is broken.
@@ -92,23 +100,33 @@ func liveLine(name, broken string, s engine.Progress, rate float64, now time.Tim
 		fmt.Fprintf(&b, "  EDIT NOT IN EFFECT: %s", broken)
 	}
 	fmt.Fprintf(&b, "  %s pages  %s items  %s/s  %s pending  %d in flight",
-		thousands(s.Pages), thousands(s.Items), strconv.FormatFloat(round(rate), 'f', -1, 64), thousands(s.Pending), s.InFlight)
+		thousands(s.Pages), thousands(s.Items), rateText(rate), thousands(s.Pending), s.InFlight)
 	if s.Errors > 0 {
 		fmt.Fprintf(&b, "  %s errors", thousands(s.Errors))
 	}
-	switch {
-	case s.State == scheduler.Draining:
-		b.WriteString("  draining")
-	case s.Paused:
-		b.WriteString("  paused")
-	case s.Idle:
-		b.WriteString("  waiting for seeds")
+	if doing := doing(s); doing != "" {
+		b.WriteString("  " + doing)
 	}
 	if !s.Down.IsZero() {
 		fmt.Fprintf(&b, "  waiting for Redis for %s", now.Sub(s.Down).Truncate(time.Second))
 	}
 	return b.String()
 }
+
+// doing says what a crawl does that does not simply crawl.
+func doing(s engine.Progress) string {
+	switch {
+	case s.State == scheduler.Draining:
+		return "draining"
+	case s.Paused:
+		return "paused"
+	case s.Idle:
+		return "waiting for seeds"
+	}
+	return ""
+}
+
+func rateText(rate float64) string { return strconv.FormatFloat(round(rate), 'f', -1, 64) }
 
 // round keeps one digit after the point, none from 100 on.
 func round(f float64) float64 {

@@ -43,9 +43,6 @@ func (r *Reloader) Reload() { _ = r.edit("", r.spider.Reload) }
 // Take takes a revision over; older is luabind's. The error says why the last good revision goes on.
 func (r *Reloader) Take(rev *scheduler.Revision, older luabind.Older) error {
 	return r.edit(rev.Main, func(accept func(map[string]any) error) (luabind.Reloaded, error) {
-		if rev.Spider != r.spider.Name() {
-			return luabind.Reloaded{Before: r.spider.Revision(), After: r.spider.Revision()}, fmt.Errorf("revision %s is one of spider %s", scheduler.ShortRevision(rev.ID), rev.Spider)
-		}
 		return r.spider.ReloadRevision(rev, older, accept)
 	})
 }
