@@ -172,7 +172,7 @@ func (r *resident) consider(ctx context.Context, o offer) {
 	case o.err != nil:
 		r.fromShelf()
 		return
-	case o.entry.Version != r.entry.Version:
+	case o.entry.Version != r.entry.Version || o.entry.Revision != r.entry.Revision: // versions begin anew in a registry that was lost
 		r.resting, r.begin, r.failure = false, time.Time{}, 0
 		r.takeOver(ctx, o.entry)
 	case o.entry.State != r.entry.State:
