@@ -132,6 +132,10 @@ func (c *crawl) work(ctx context.Context) error {
 	if c.place.joined() {
 		wg.Go(func() { c.watchHost(loops) })
 	}
+	if !c.place.embedded() {
+		who := host.Identity{Worker: c.worker, Kind: "run", Tool: readVersion().Version}
+		wg.Go(func() { _ = c.host.Member(loops, who) }) // it has said what it could not tell
+	}
 	ended, err := c.host.Run(ctx)
 	cancel()
 	wg.Wait()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -99,6 +98,6 @@ func (p *program) hostOptions(c *cli.Context) (host.Options, error) {
 	}
 	return host.Options{
 		Only: c.Args().Slice(), Data: c.String("data"), Args: args, Layers: layers(p.Environ, sets),
-		Identity: host.Identity{Worker: p.Worker, Kind: "worker", Tool: fmt.Sprint(readVersion().Version)},
+		Identity: host.Identity{Worker: p.Worker, Kind: "worker", Tool: readVersion().Version},
 	}, nil
 }

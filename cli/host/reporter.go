@@ -15,6 +15,7 @@ import (
 const (
 	reportEvery = time.Second
 	reportTTL   = 5 * time.Second
+	leaveWait   = 2 * time.Second // after it a process that has left is forgotten by itself
 )
 
 // Identity is who a process of the fleet is.
@@ -65,7 +66,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 		version, err := r.client.Report(ctx, r.now(), reportTTL)
 		switch {
 		case ctx.Err() != nil:
-			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTTL)
+			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWait)
 			defer cancel()
 			return r.client.Unreport(leaving, r.report.ID)
 		case err != nil && err.Error() != r.failed:

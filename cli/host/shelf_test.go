@@ -92,7 +92,9 @@ func TestNothingToRun(t *testing.T) {
 	f.push(revision("news", "news.lua", "oops"), scheduler.Adopt)
 	h := f.host(data)
 	h.says("no good revision is kept on disk")
-	h.reports("news", "nothing runs", func(s *scheduler.SpiderReport) bool { return s.Revision == "" && strings.Contains(s.Error, "parse error") })
+	h.reports("news", "nothing runs", func(s *scheduler.SpiderReport) bool {
+		return s.Revision == "" && strings.Contains(s.Error, "parse error")
+	})
 	rev, v := f.pushText("news", "1")
 	h.confirms(rev, v)
 }
