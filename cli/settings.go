@@ -7,7 +7,7 @@ import (
 )
 
 // notSettings are variables with the prefix of settings that mean something else: to this command, and to the tests and benchmarks.
-var notSettings = []string{envRedis, "LUACRAWL_SOAK", "LUACRAWL_SITES"}
+var notSettings = []string{envRedis, envNamespace, "LUACRAWL_SOAK", "LUACRAWL_SITES"}
 
 // layers are the settings from outside of the spider: the environment's, and those of --set or that a command sets itself.
 func layers(environ []string, sets map[string]string) host.Layers {
