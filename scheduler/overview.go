@@ -34,6 +34,9 @@ func (s *SpiderSummary) State() State {
 	return s.Control.State
 }
 
+// lookSlots is how many slots of each kind a look reads: as many as a person takes in.
+const lookSlots = 12
+
 // Observer looks at a fleet again and again. Each look costs Redis two round trips, one short script a spider and another for the slots of
 // one: the same whatever is pending. It is for one goroutine.
 type Observer struct {
@@ -105,7 +108,7 @@ func (o *Observer) spiders(ctx context.Context, view *Overview, names []string, 
 				replies[i] = statusScript.call(ctx, p, o.keysOf(name).list())
 			}
 			if slices.Contains(names, slotsOf) {
-				slots = slotsScript.call(ctx, p, o.keysOf(slotsOf).list(), mostSlots)
+				slots = slotsScript.call(ctx, p, o.keysOf(slotsOf).list(), lookSlots)
 			}
 			return nil
 		})
@@ -157,4 +160,3 @@ func (o *Observer) learn(spider string, meta map[string]string) bool {
 	o.keys[spider] = k
 	return o.keysOf(spider) != before
 }
-

@@ -44,10 +44,10 @@ type Slots struct {
 	First []Slot // those that are due come first, then by their time, then the full ones
 }
 
-// mostSlots is how many slots of a kind are looked at.
-const mostSlots = 50
+// mostSlots is how many slots of a kind are looked at at most.
+const mostSlots = 100
 
-// Slots looks at the slots of a crawl, most of each kind at most. It costs Redis the same however much is pending.
+// Slots looks at the slots of a crawl, most of each kind (up to 100). It costs Redis the same however much is pending.
 func (c *Client) Slots(ctx context.Context, spider string, keys Keys, most int) (Slots, error) {
 	if err := checkSpider(spider); err != nil {
 		return Slots{}, err
