@@ -24,8 +24,8 @@ type fleetWorker struct {
 	Host       string         `json:"host"`
 	PID        int            `json:"pid"`
 	Kind       string         `json:"kind"`
-	Version    string         `json:"version"` // of its luacrawl
-	Other      string         `json:"other_version,omitempty"`
+	Version    string         `json:"version"`                 // of its luacrawl
+	Other      string         `json:"other_version,omitempty"` // than ours: an older, a newer, another
 	Alive      bool           `json:"alive"`
 	Silent     float64        `json:"silent_seconds"` // overdue sign of life
 	Started    time.Time      `json:"started"`
@@ -85,17 +85,17 @@ func lags(s scheduler.SpiderReport, kind string, e *scheduler.Entry) string {
 	return "it has not loaded it yet"
 }
 
-// otherVersion says how a luacrawl differs from ours: older, newer or other; "" when it does not.
+// otherVersion says how a luacrawl differs from ours: an older, a newer or another; "" when it does not.
 func otherVersion(theirs, ours string) string {
 	switch {
 	case theirs == ours:
 		return ""
 	case !semver.IsValid(theirs) || !semver.IsValid(ours):
-		return "other"
+		return "another"
 	case semver.Compare(theirs, ours) < 0:
-		return "older"
+		return "an older"
 	}
-	return "newer"
+	return "a newer"
 }
 
 // runsOnly leaves only some of its spiders and reports whether it has any of them.
@@ -126,7 +126,7 @@ func (w *fleetWorker) remarks() []string {
 		all = append(all, fmt.Sprintf("silent for %s, since %s", span(time.Duration(w.Silent*float64(time.Second))), since.UTC().Format(time.RFC3339)))
 	}
 	if w.Other != "" {
-		all = append(all, fmt.Sprintf("its luacrawl is %s than this one (%s)", w.Other, readVersion().Version))
+		all = append(all, fmt.Sprintf("%s luacrawl: this one is %s", w.Other, readVersion().Version))
 	}
 	for _, s := range w.Spiders {
 		if s.Why != "" {

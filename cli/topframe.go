@@ -97,7 +97,7 @@ func (m *topModel) head() topLine {
 				silent++
 			}
 		}
-		l = append(l, piece{fmt.Sprintf("  %s  %s on %s", m.view.Time.UTC().Format("15:04:05Z"), plural(len(m.view.Workers), "process"), plural(len(hosts), "host")), dim})
+		l = append(l, piece{fmt.Sprintf("  %s  %s on %s", m.view.Time.UTC().Format("15:04:05Z"), plural(len(m.view.Workers), "worker"), plural(len(hosts), "host")), dim})
 		if silent > 0 {
 			l = append(l, piece{fmt.Sprintf("  %d silent", silent), bad})
 		}
@@ -223,7 +223,7 @@ func (m *topModel) processes(rows int) []topLine {
 }
 
 func process(w *fleetWorker) []piece {
-	as, version := plain, piece{oneLine(w.Version, 20), plain}
+	version := piece{oneLine(w.Version, 20), plain}
 	if w.Other != "" {
 		version = piece{version.text + " (" + w.Other + ")", warn}
 	}
@@ -233,11 +233,12 @@ func process(w *fleetWorker) []piece {
 			runs.style = warn
 		}
 	}
-	if !w.Alive {
-		as, runs = bad, piece{"silent for " + span(time.Duration(w.Silent*float64(time.Second))), bad}
+	if !w.Alive { // what it said of itself no longer holds
+		silent := piece{"silent for " + span(time.Duration(w.Silent*float64(time.Second))), bad}
+		return []piece{{fmt.Sprintf("%s:%d", oneLine(w.Host, 30), w.PID), bad}, {oneLine(w.Kind, 10), plain}, version, {}, {}, {}, {}, {}, silent}
 	}
 	return []piece{
-		{fmt.Sprintf("%s:%d", oneLine(w.Host, 30), w.PID), as}, {oneLine(w.Kind, 10), plain}, version, {span(w.up()), plain}, {rateText(w.Rate), plain},
+		{fmt.Sprintf("%s:%d", oneLine(w.Host, 30), w.PID), plain}, {oneLine(w.Kind, 10), plain}, version, {span(w.up()), plain}, {rateText(w.Rate), plain},
 		{thousands(int64(w.InFlight)), plain}, {thousands(w.Errors), plain}, {bytesText(w.Heap), plain}, runs,
 	}
 }
@@ -248,7 +249,7 @@ func runsOf(w *fleetWorker) []string {
 	for _, s := range w.Spiders {
 		name := oneLine(s.Spider, 30)
 		if s.Why != "" {
-			behind = append(behind, fmt.Sprintf("%s@%s! (%s)", name, scheduler.ShortRevision(s.Revision), oneLine(s.Why, 120)))
+			behind = append(behind, fmt.Sprintf("%s! (%s)", name, oneLine(s.Why, 120)))
 		} else {
 			fine = append(fine, name)
 		}
@@ -287,8 +288,13 @@ func (m *topModel) details() []topLine {
 			about = append(about, piece{": " + oneLine(e.Message, 100), dim})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Control.Live)) {
-		about = append(about, piece{"  " + name + "=" + oneLine(s.Control.Live[name], 40) + " (set live)", warn})
+	all := []topLine{about}
+	if len(s.Control.Live) > 0 {
+		live := topLine{{"  live    ", plain}}
+		for _, name := range slices.Sorted(maps.Keys(s.Control.Live)) {
+			live = append(live, piece{name + "=" + oneLine(s.Control.Live[name], 40) + "  ", warn})
+		}
+		all = append(all, live)
 	}
 	failures := topLine{{"  errors  ", plain}}
 	for _, k := range errorKinds(s.Stats) {
@@ -299,7 +305,7 @@ func (m *topModel) details() []topLine {
 	}
 	n := m.view.Slots
 	counts := fmt.Sprintf("  slots   %s due, %s wait for their delay, %s at their concurrency", thousands(n.Due), thousands(n.Delayed), thousands(n.Full))
-	return []topLine{about, failures, words(counts)}
+	return append(all, failures, words(counts))
 }
 
 var slotColumns = []column{

@@ -129,7 +129,7 @@ func (t *table) fit(width int) []bool {
 	for i, c := range t.columns {
 		shown[i] = true
 		if c.wide {
-			widths[i] = min(widths[i], 20)
+			widths[i] = min(widths[i], 36)
 		}
 		sum += widths[i] + 2
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +16,11 @@ type errorKind struct {
 	count int64
 }
 
-// kindsOf are counters whose names end in the kind of an error, and how a person calls them.
-var kindsOf = []struct{ prefix, word string }{
-	{"spider_exceptions/", "in callbacks: "},
-	{"downloader/exception_type_count/", "downloads: "},
-	{"httperror/response_ignored_status_count/", "status "},
+// kindsOf are counters whose names end in the kind of an error, and how a person reads them.
+var kindsOf = []struct{ prefix, format string }{
+	{"spider_exceptions/", "%s (callback)"},
+	{"downloader/exception_type_count/", "%s (download)"},
+	{"httperror/response_ignored_status_count/", "status %s"},
 }
 
 // errorKinds are the errors of a crawl by kind, the most frequent first.
@@ -33,11 +34,11 @@ func errorKinds(stats map[string]int64) []errorKind {
 	for name, n := range stats {
 		for _, k := range kindsOf {
 			if kind, ok := strings.CutPrefix(name, k.prefix); ok && kind != "count" {
-				add(k.word+kind, n)
+				add(fmt.Sprintf(k.format, kind), n)
 			}
 		}
 	}
-	add("in process_item", stats["item_error_count"])
+	add("process_item", stats["item_error_count"])
 	add("bad seeds", stats["seeds/bad"])
 	slices.SortFunc(kinds, func(a, b errorKind) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.kind, b.kind))
