@@ -32,5 +32,8 @@ func bytesText(n int64) string {
 
 // rateText writes pages a second.
 func rateText(rate float64) string {
-	return fmt.Sprintf("%.1f", round(rate))
+	if rate >= 99.95 {
+		return thousands(int64(rate + 0.5))
+	}
+	return fmt.Sprintf("%.1f", rate)
 }

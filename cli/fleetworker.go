@@ -25,7 +25,7 @@ type fleetWorker struct {
 	PID        int            `json:"pid"`
 	Kind       string         `json:"kind"`
 	Version    string         `json:"version"`                 // of its luacrawl
-	Other      string         `json:"other_version,omitempty"` // than ours: an older, a newer, another
+	Other      string         `json:"other_version,omitempty"` // older, newer or another than ours
 	Alive      bool           `json:"alive"`
 	Silent     float64        `json:"silent_seconds"` // overdue sign of life
 	Started    time.Time      `json:"started"`
@@ -36,7 +36,8 @@ type fleetWorker struct {
 	Errors     int64          `json:"errors"`
 	Spiders    []workerSpider `json:"spiders"`
 
-	now time.Time
+	now  time.Time
+	ours string // version
 }
 
 // workerSpider is one spider in a process.
@@ -50,7 +51,7 @@ type workerSpider struct {
 func shownWorker(r scheduler.WorkerReport, entries map[string]*scheduler.Entry, ours string, now time.Time) fleetWorker {
 	w := fleetWorker{
 		ID: r.ID, Host: r.Host, PID: r.PID, Kind: r.Kind, Version: r.Tool, Other: otherVersion(r.Tool, ours), Alive: r.Alive, Silent: r.Silent.Seconds(),
-		Started: r.Started, Heap: r.Heap, Goroutines: r.Goroutines, Spiders: []workerSpider{}, now: now,
+		Started: r.Started, Heap: r.Heap, Goroutines: r.Goroutines, Spiders: []workerSpider{}, now: now, ours: ours,
 	}
 	for _, s := range r.Spiders {
 		w.Rate, w.InFlight, w.Errors = w.Rate+s.Rate, w.InFlight+s.InFlight, w.Errors+s.Errors
@@ -85,7 +86,7 @@ func lags(s scheduler.SpiderReport, kind string, e *scheduler.Entry) string {
 	return "it has not loaded it yet"
 }
 
-// otherVersion says how a luacrawl differs from ours: an older, a newer or another; "" when it does not.
+// otherVersion says how a luacrawl differs from ours: older, newer or another; "" when it does not.
 func otherVersion(theirs, ours string) string {
 	switch {
 	case theirs == ours:
@@ -93,9 +94,9 @@ func otherVersion(theirs, ours string) string {
 	case !semver.IsValid(theirs) || !semver.IsValid(ours):
 		return "another"
 	case semver.Compare(theirs, ours) < 0:
-		return "an older"
+		return "older"
 	}
-	return "a newer"
+	return "newer"
 }
 
 // runsOnly leaves only some of its spiders and reports whether it has any of them.
@@ -126,7 +127,7 @@ func (w *fleetWorker) remarks() []string {
 		all = append(all, fmt.Sprintf("silent for %s, since %s", span(time.Duration(w.Silent*float64(time.Second))), since.UTC().Format(time.RFC3339)))
 	}
 	if w.Other != "" {
-		all = append(all, fmt.Sprintf("%s luacrawl: this one is %s", w.Other, readVersion().Version))
+		all = append(all, fmt.Sprintf("its luacrawl, %s, is %s: this one is %s", oneLine(w.Version, 40), w.Other, w.ours))
 	}
 	for _, s := range w.Spiders {
 		if s.Why != "" {

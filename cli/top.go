@@ -81,9 +81,11 @@ func (p *program) interactive() bool {
 }
 
 // topLive shows the view until a person quits or ctx ends.
-func (p *program) topLive(ctx context.Context, m *topModel) error {
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(p.In), tea.WithOutput(p.Out), tea.WithEnvironment(p.Environ),
-		tea.WithoutSignalHandler()).Run()
+func (p *program) topLive(ctx context.Context, m *topModel, more ...tea.ProgramOption) error {
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(p.In), tea.WithOutput(p.Out), tea.WithEnvironment(p.Environ), tea.WithoutSignalHandler(),
+	}
+	_, err := tea.NewProgram(m, append(options, more...)...).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return ctx.Err()
 	}

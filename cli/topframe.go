@@ -106,7 +106,7 @@ func (m *topModel) head() topLine {
 	case m.err != nil:
 		l = topLine{{"luacrawl top  ", bold}, {oneLine(m.err.Error(), 300), bad}}
 	case m.looking && waited >= 3*time.Second:
-		l = topLine{{"luacrawl top  ", bold}, {fmt.Sprintf("%s has not answered for %s: this is how it was", m.redis, span(waited)), bad}}
+		l = topLine{{"luacrawl top  ", bold}, {fmt.Sprintf("no answer for %s from %s", span(waited), m.redis), bad}}
 	case m.view.Damaged != nil:
 		l = append(l, piece{"  " + oneLine(m.view.Damaged.Error(), 300), bad})
 	}
@@ -126,9 +126,9 @@ func (m *topModel) foot() topLine {
 }
 
 var spiderColumns = []column{
-	{head: "SPIDER"}, {head: "STATE"}, {head: "REVISION", drop: 3}, {head: "PAGES/S", right: true}, {head: "PENDING", right: true},
-	{head: "DELAYED", right: true, drop: 4}, {head: "LEASED", right: true, drop: 1}, {head: "SEEDS", right: true, drop: 5},
-	{head: "ITEMS", right: true, drop: 2}, {head: "DEAD", right: true, drop: 1}, {head: "ERRORS", right: true, drop: 1},
+	{head: "SPIDER"}, {head: "STATE"}, {head: "REVISION", drop: 2}, {head: "PAGES/S", right: true}, {head: "PENDING", right: true},
+	{head: "DELAYED", right: true, drop: 5}, {head: "LEASED", right: true, drop: 1}, {head: "SEEDS", right: true, drop: 6},
+	{head: "ITEMS", right: true, drop: 4}, {head: "DEAD", right: true, drop: 3}, {head: "ERRORS", right: true, drop: 1},
 }
 
 func (m *topModel) spiders(rows int) []topLine {
@@ -185,12 +185,12 @@ func topState(s *scheduler.SpiderSummary) (string, style) {
 	}
 }
 
-// revision is the fleet's, marked when a process does not run it.
+// revision is the fleet's, as short as git's and marked when a process does not run it.
 func (m *topModel) revision(s *scheduler.SpiderSummary) piece {
 	if s.Entry == nil {
 		return piece{"not pushed", dim}
 	}
-	short := scheduler.ShortRevision(s.Entry.Revision)
+	short := s.Entry.Revision[:min(8, len(s.Entry.Revision))]
 	for _, w := range m.view.Workers {
 		for _, r := range w.Spiders {
 			if r.Spider == s.Spider && w.Alive && lags(r, w.Kind, s.Entry) != "" {
@@ -209,7 +209,7 @@ var processColumns = []column{
 func (m *topModel) processes(rows int) []topLine {
 	t := table{columns: processColumns, chosen: -1}
 	for _, r := range m.view.Workers {
-		w := shownWorker(r, m.entries(), readVersion().Version, m.view.Time)
+		w := shownWorker(r, m.entries(), m.version, m.view.Time)
 		t.rows = append(t.rows, process(&w))
 	}
 	if len(t.rows) == 0 {
@@ -225,7 +225,7 @@ func (m *topModel) processes(rows int) []topLine {
 func process(w *fleetWorker) []piece {
 	version := piece{oneLine(w.Version, 20), plain}
 	if w.Other != "" {
-		version = piece{version.text + " (" + w.Other + ")", warn}
+		version.style = warn
 	}
 	runs := piece{strings.Join(runsOf(w), " "), plain}
 	for _, s := range w.Spiders {
@@ -243,9 +243,12 @@ func process(w *fleetWorker) []piece {
 	}
 }
 
-// runsOf names the spiders of a process, those that lag behind first, with the reason.
+// runsOf names the spiders of a process; what a person should look at comes first.
 func runsOf(w *fleetWorker) []string {
 	var behind, fine []string
+	if w.Other != "" {
+		fine = append(fine, w.Other+" luacrawl!")
+	}
 	for _, s := range w.Spiders {
 		name := oneLine(s.Spider, 30)
 		if s.Why != "" {
@@ -303,6 +306,9 @@ func (m *topModel) details() []topLine {
 	if len(failures) == 1 {
 		failures = append(failures, piece{"none", dim})
 	}
+	if m.view.Chosen != m.chosen { // its slots are being asked for
+		return append(all, failures, words("  slots   ..."))
+	}
 	n := m.view.Slots
 	counts := fmt.Sprintf("  slots   %s due, %s wait for their delay, %s at their concurrency", thousands(n.Due), thousands(n.Delayed), thousands(n.Full))
 	return append(all, failures, words(counts))
@@ -315,7 +321,7 @@ var slotColumns = []column{
 // slots are those of the chosen spider, the longest queues first.
 func (m *topModel) slots(rows int) []topLine {
 	first := slices.Clone(m.view.Slots.First)
-	if len(first) == 0 || m.place() < 0 || rows == 0 {
+	if len(first) == 0 || m.place() < 0 || rows == 0 || m.view.Chosen != m.chosen {
 		return nil
 	}
 	slices.SortStableFunc(first, func(a, b scheduler.Slot) int { return cmp.Compare(b.Queued, a.Queued) })

@@ -13,10 +13,11 @@ import (
 // topModel is the state of the view. It knows no terminal: it takes messages and gives lines. One look is under way at a time, and the next
 // begins an interval after it has ended.
 type topModel struct {
-	redis string
-	every time.Duration
-	look  func(chosen string) tea.Cmd
-	put   func(spider string, to scheduler.State) tea.Cmd
+	redis   string
+	version string // of this luacrawl
+	every   time.Duration
+	look    func(chosen string) tea.Cmd
+	put     func(spider string, to scheduler.State) tea.Cmd
 
 	view    fleetView
 	err     error     // of the last look
@@ -45,7 +46,7 @@ type (
 )
 
 func newTopModel(redis string, every time.Duration, look func(string) tea.Cmd, put func(string, scheduler.State) tea.Cmd) *topModel {
-	return &topModel{redis: redis, every: every, look: look, put: put, width: 80, height: 24}
+	return &topModel{redis: redis, version: readVersion().Version, every: every, look: look, put: put, width: 80, height: 24}
 }
 
 // sortings are the orders that s goes through.

@@ -38,12 +38,22 @@ func errorKinds(stats map[string]int64) []errorKind {
 			}
 		}
 	}
+	for name, n := range stats {
+		if status, ok := strings.CutPrefix(name, "downloader/response_status_count/"); ok && tried(status) {
+			add("status "+status, n)
+		}
+	}
 	add("process_item", stats["item_error_count"])
 	add("bad seeds", stats["seeds/bad"])
 	slices.SortFunc(kinds, func(a, b errorKind) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.kind, b.kind))
 	})
 	return kinds
+}
+
+// tried reports whether a status is one after which a page is tried again; the others are counted when they are ignored.
+func tried(status string) bool {
+	return len(status) == 3 && status[0] == '5' || status == "408" || status == "429"
 }
 
 // errorCount is the sum of all kinds.

@@ -28,7 +28,7 @@ type SpiderSummary struct {
 
 // State is the state that people have put the spider into.
 func (s *SpiderSummary) State() State {
-	if s.Entry != nil && s.Control.State == Running {
+	if s.Entry != nil && s.Entry.State != "" && s.Control.State == Running {
 		return s.Entry.State
 	}
 	return s.Control.State
