@@ -9,7 +9,7 @@ import (
 
 // Bounds of one step of a purge, so that workers wait for it no longer than for a commit.
 const (
-	purgeMembers = 500
+	purgeMembers = 200
 	purgeSlots   = 200
 )
 
