@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,12 +20,8 @@ func authorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "author", Usage: "`NAME` for the history, default $USER"}
 }
 
-func (p *program) author(c *cli.Context) string {
-	if name := c.String("author"); name != "" {
-		return name
-	}
-	return p.getenv("USER")
-}
+// authorOf is who a command says it is.
+func (p *program) authorOf(c *cli.Context) string { return cmp.Or(c.String("author"), p.author()) }
 
 // fleet is a fleet's registry and what a command tells.
 type fleet struct {
