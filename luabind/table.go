@@ -46,15 +46,15 @@ func (v *vm) tableConcat(L *lua.LState) int {
 	for i := from; i <= to; i++ {
 		switch x := t.RawGetInt(i).(type) {
 		case lua.LString:
-			out = append(out, x...)
+			out = appendText(out, string(x))
 		case lua.LNumber:
 			out = appendNumber(out, float64(x))
 		}
 		if i < to {
-			out = append(out, separator...)
+			out = appendText(out, separator)
 		}
 	}
-	L.Push(lua.LString(out))
+	L.Push(newText(out))
 	return 1
 }
 
