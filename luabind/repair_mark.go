@@ -12,7 +12,8 @@ import (
 var (
 	concatMark = "concat " + rand.Text()
 	passMark   = "pass " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction}
+	lengthMark = "length " + rand.Text()
+	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, lengthMark: lengthFunction}
 )
 
 // passFunction returns its arguments.
