@@ -102,7 +102,7 @@ func (w *heapWatch) tick() {
 
 // slow has the slow calls rest as long as pace says, and reports whether there may be any. The caller holds mu.
 func (w *heapWatch) slow(now time.Time) bool {
-	w.pace.look(now)
+	w.pace.look(now, callsBegun.Load())
 	any := false
 	for v, c := range w.calls {
 		if c.slow || now.Sub(c.started) >= heapTick {

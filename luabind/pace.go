@@ -33,10 +33,10 @@ type pace struct {
 
 const wholeShare = 1_000_000
 
-// look takes note of how late a look is.
-func (p *pace) look(now time.Time) {
-	if n := callsBegun.Load(); n != p.begun {
-		p.begun, p.newest = n, now
+// look takes note of how late a look is, and of how many calls the process has begun.
+func (p *pace) look(now time.Time, begun uint64) {
+	if begun != p.begun {
+		p.begun, p.newest = begun, now
 	}
 	share := float64(p.share.Load()) / wholeShare
 	switch {
