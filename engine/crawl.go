@@ -167,7 +167,7 @@ type Progress struct {
 	Down                 time.Time // since when Redis has not answered; zero when it does
 	Paused               bool
 	State                scheduler.State // of the crawl in the whole fleet, as last heard; "" before
-	Idle                 bool // waiting for seeds
+	Idle                 bool            // waiting for seeds
 }
 
 // Progress may be asked at any time.
