@@ -55,7 +55,8 @@ type Host struct {
 // New makes a Host. It does nothing until Run.
 func New(o Options) *Host {
 	h := &Host{Options: o, shelf: newShelf(o.Data, o.Client.Namespace()), gone: make(chan *resident), residents: map[string]*resident{}, version: -1}
-	h.reporter = NewReporter(o.Client, o.Voice, o.Identity, h.reports, nil)
+	h.Identity.Only = o.Only
+	h.reporter = NewReporter(o.Client, o.Voice, h.Identity, h.reports, nil)
 	return h
 }
 

@@ -23,6 +23,7 @@ type Identity struct {
 	Worker string // names this process to others: host:pid
 	Kind   string // worker, or run for a pinned file
 	Tool   string // version of luacrawl
+	Only   []string // spiders that it runs; none means all of the fleet
 }
 
 // Reporter tells the fleet what this process runs, every second and whenever it is nudged.
@@ -45,7 +46,7 @@ func NewReporter(c *scheduler.Client, v Voice, who Identity, spiders func() []sc
 	return &Reporter{
 		client: c, voice: v, spiders: spiders, heard: heard, nudged: make(chan struct{}, 1),
 		report: scheduler.WorkerReport{
-			ID: who.Worker + "#" + hex.EncodeToString(nonce[:]), Host: who.Worker[:at], PID: pid, Kind: who.Kind, Tool: who.Tool, Started: time.Now().UTC(),
+			ID: who.Worker + "#" + hex.EncodeToString(nonce[:]), Host: who.Worker[:at], PID: pid, Kind: who.Kind, Tool: who.Tool, Only: who.Only, Started: time.Now().UTC(),
 		},
 	}
 }
