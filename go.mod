@@ -25,6 +25,8 @@ require (
 	golang.org/x/text v0.44.0
 )
 
+require github.com/aymanbagabas/go-udiff v0.4.2
+
 require (
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect
 	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect

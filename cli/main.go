@@ -37,6 +37,8 @@ func (p *program) app() *cli.App {
 			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.topCommand(), p.workersCommand(),
 		}, p.controlCommands(), []*cli.Command{
 			p.setCommand(), p.purgeCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
+
+			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
 			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
 		}),
 		Reader:                    p.In,

@@ -63,7 +63,7 @@ func (o *operated) enqueue(n int) {
 			children = append(children, scheduler.Child{Request: r})
 		}
 	}
-	if _, err := f.Enqueue(o.t.Context(), children); err != nil {
+	if _, _, err := f.Enqueue(o.t.Context(), children); err != nil {
 		o.t.Fatal(err)
 	}
 	if err := f.Close(o.t.Context()); err != nil {

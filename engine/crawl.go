@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -176,48 +175,6 @@ func (c *Crawl) Progress() Progress {
 		Idle:     c.feeder.idle.Load(),
 	}
 }
-
-// startRequests makes requests of start_urls and Options.Seeds. They go through the duplicate check, so that a resumed run does not
-// start over.
-func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
-	var children []scheduler.Child
-	seeds := make([][]byte, 0, len(c.Seeds))
-	for _, u := range c.Spider.StartURLs() {
-		seeds = append(seeds, []byte(u))
-	}
-	for _, seed := range append(seeds, c.Seeds...) {
-		out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.MakeRequests(ctx, seed) })
-		if err != nil {
-			return nil, startFault(seed, err)
-		}
-		for _, r := range out.Requests {
-			r.DontFilter = false
-			children = append(children, scheduler.Child{Request: r})
-		}
-	}
-	return children, nil
-}
-
-// startFault is why a start URL cannot be used. A mistake of the script, and the end of ctx, speak for themselves.
-func startFault(seed []byte, err error) error {
-	var script *ScriptError
-	if errors.As(err, &script) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("start URL %.200q: %w", seed, err)
-	}
-	return &StartError{Seed: string(seed), Err: err}
-}
-
-// StartError is a start URL that cannot be used: one of the spider's start_urls or of Options.Seeds. Nothing has been crawled then.
-type StartError struct {
-	Seed string
-	Err  error
-}
-
-func (e *StartError) Error() string {
-	return fmt.Sprintf("start URL %.200q cannot be used: %s", e.Seed, e.Err)
-}
-
-func (e *StartError) Unwrap() error { return e.Err }
 
 // callSpider runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -115,21 +114,6 @@ func cancelReason(reason string, ctx context.Context) string {
 	return reason
 }
 
-func (f *feeder) enqueueStart(ctx context.Context) error {
-	children, err := f.crawl.startRequests(ctx)
-	if err != nil || len(children) == 0 {
-		return err
-	}
-	added, err := f.crawl.Frontier.Enqueue(ctx, children)
-	if err != nil {
-		return fmt.Errorf("start URLs: %w", err)
-	}
-	if seen := len(children) - added; seen > 0 {
-		f.crawl.Logger.Info("start URLs that were seen before are not fetched again", slog.Int("seen", seen), slog.Int("new", added))
-	}
-	return nil
-}
-
 // collect takes what workers have ready.
 func (f *feeder) collect() {
 	for {
@@ -235,10 +219,10 @@ func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
 	}
 }
 
-// settle counts what Redis has taken and passes its items on.
+// settle ends the leases of outcomes that were sent.
 func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 	c := f.crawl
-	var items []Item
+	taken := make([]*scheduler.Outcome, 0, len(outs))
 	for i, o := range outs {
 		c.inflight.remove(o.Lease.ID)
 		if !stored[i] {
@@ -246,6 +230,16 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 			c.Logger.Warn("a page came too late and was not stored: its lease had expired", slog.String("url", leaseURL(o.Lease)))
 			continue
 		}
+		taken = append(taken, o)
+	}
+	return f.passOn(taken)
+}
+
+// passOn counts what Redis has taken and passes its items on.
+func (f *feeder) passOn(taken []*scheduler.Outcome) error {
+	c := f.crawl
+	var items []Item
+	for _, o := range taken {
 		c.totals.add(o.Stats)
 		for _, item := range o.Items {
 			items = append(items, Item(item))

@@ -18,7 +18,7 @@ type FailedItem struct {
 // Output is what one call of a spider emitted. Items have been through process_item.
 type Output struct {
 	Items    []Item
-	Requests []*scheduler.Request
+	Requests []*scheduler.Request // nobody changes them any more: the script may have kept them
 	Dropped  []Dropped
 	Failed   []FailedItem
 	Stats    map[string]int64 // what the script counted itself

@@ -96,7 +96,7 @@ func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output,
 	if !g.functions["make_request_from_data"] {
 		return g.defaultRequests(seed)
 	}
-	return g.run(ctx, func(v *vm) error {
+	return g.run(0, func(v *vm) error {
 		result, err := v.call(ctx, v.spider.RawGetString("make_request_from_data"), lua.LString(seed))
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 	if !g.isCallback(name) {
 		return nil, g.unknownCallback(name)
 	}
-	return g.run(ctx, func(v *vm) error {
+	return g.run(r.Request.Depth+1, func(v *vm) error {
 		kwargs, err := v.kwargs(r.Request)
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 	if !g.isCallback(name) {
 		return nil, g.unknownCallback(name)
 	}
-	return g.run(ctx, func(v *vm) error {
+	return g.run(f.Request.Depth+1, func(v *vm) error {
 		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))
@@ -180,8 +180,8 @@ func (v *vm) callback(ctx context.Context, name string, args ...lua.LValue) erro
 	return nil
 }
 
-// run runs a call on a VM of its own and gives what it emitted.
-func (g *generation) run(ctx context.Context, call func(*vm) error) (out *engine.Output, err error) {
+// run runs a call on a VM of its own and gives what it emitted: requests of the given depth.
+func (g *generation) run(depth int, call func(*vm) error) (out *engine.Output, err error) {
 	v, err := g.take()
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (g *generation) run(ctx context.Context, call func(*vm) error) (out *engine
 			out, err = nil, &engine.ScriptError{Kind: "error", File: g.display + g.main.path, Message: fmt.Sprintf("the call failed inside of luacrawl: %v", p)}
 		}
 	}()
-	v.out = &collector{}
+	v.out = &collector{depth: depth}
 	if err := call(v); err != nil {
 		return nil, g.quote(err)
 	}
