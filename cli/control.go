@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -48,13 +47,13 @@ func (p *program) controlCommands() []*cli.Command {
 			UsageText:   fmt.Sprintf("luacrawl %s SPIDER|FILE... [OPTION...]", to.name),
 			ArgsUsage:   spidersOrFiles,
 			Description: fmt.Sprintf(controlHelp, to.name),
-			Flags:       targetFlags(allFlag(), jsonFlag()),
+			Flags:       targetFlags(allFlag(), authorFlag(), jsonFlag()),
 			Action: func(c *cli.Context) error {
 				if err := someSpiders(c); err != nil {
 					return err
 				}
 				return p.onSpiders(c, where.change, func(ctx context.Context, redis *place, l *logs, fleets []scheduler.Fleet) error {
-					return p.control(ctx, redis, l, fleets, to, c.Bool("json"))
+					return p.control(ctx, c, redis, l, fleets, to)
 				})
 			},
 		}
@@ -73,10 +72,11 @@ type controlled struct {
 	Workers  int             `json:"workers"` // alive on the crawl
 }
 
-func (p *program) control(ctx context.Context, redis *place, l *logs, fleets []scheduler.Fleet, to control, asJSON bool) error {
+func (p *program) control(ctx context.Context, c *cli.Context, redis *place, l *logs, fleets []scheduler.Fleet, to control) error {
+	asJSON := c.Bool("json")
 	done := make([]controlled, 0, len(fleets))
 	for _, f := range fleets {
-		one, err := p.putInto(ctx, redis.client, f, to.state)
+		one, err := putInto(ctx, redis.client, f, to.state, p.author(c))
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (p *program) control(ctx context.Context, redis *place, l *logs, fleets []s
 }
 
 // putInto changes the state of one spider, unless it has it.
-func (p *program) putInto(ctx context.Context, client *scheduler.Client, f scheduler.Fleet, to scheduler.State) (controlled, error) {
+func putInto(ctx context.Context, client *scheduler.Client, f scheduler.Fleet, to scheduler.State, author string) (controlled, error) {
 	view, err := client.Observe().Look(ctx, []string{f.Spider}, "")
 	if err != nil {
 		return controlled{}, err
@@ -109,12 +109,9 @@ func (p *program) putInto(ctx context.Context, client *scheduler.Client, f sched
 	if one.Before == to && agreed {
 		return one, nil
 	}
-	one.Version, err = client.SetControl(ctx, f.Spider, f.Keys, scheduler.Change{State: to, Author: p.author()})
+	one.Version, err = client.SetControl(ctx, f.Spider, f.Keys, scheduler.Change{State: to, Author: author})
 	return one, err
 }
-
-// author is who changes something, for the history.
-func (p *program) author() string { return cmp.Or(p.getenv("USER"), p.getenv("LOGNAME")) }
 
 // tell is what a person reads once it is done.
 func (to control) tell(c controlled) string {

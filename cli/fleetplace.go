@@ -20,8 +20,10 @@ func authorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "author", Usage: "`NAME` for the history, default $USER"}
 }
 
-// authorOf is who a command says it is.
-func (p *program) authorOf(c *cli.Context) string { return cmp.Or(c.String("author"), p.author()) }
+// author is who changes something, for the history.
+func (p *program) author(c *cli.Context) string {
+	return cmp.Or(c.String("author"), p.getenv("USER"), p.getenv("LOGNAME"))
+}
 
 // fleet is a fleet's registry and what a command tells.
 type fleet struct {

@@ -71,7 +71,7 @@ func (p *program) push(c *cli.Context) error {
 	}
 	return p.onFleet(c, func(ctx context.Context, f *fleet) error {
 		how := &pushing{
-			fleet: f, program: p, author: p.authorOf(c), message: c.String("m"), policy: scheduler.Policy(c.String("policy")),
+			fleet: f, program: p, author: p.author(c), message: c.String("m"), policy: scheduler.Policy(c.String("policy")),
 			replace: c.Bool("replace"), json: c.Bool("json"),
 		}
 		if c.Bool("wait") {

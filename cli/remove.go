@@ -36,7 +36,7 @@ func (p *program) removeCommand() *cli.Command {
 						return err
 					}
 				}
-				if err := f.Remove(ctx, entry.Spider, entry.Version, p.authorOf(c)); err != nil {
+				if err := f.Remove(ctx, entry.Spider, entry.Version, p.author(c)); err != nil {
 					return err
 				}
 				f.logs.notice(fmt.Sprintf("%s: removed; \"luacrawl push\" brings it back", entry.Spider))

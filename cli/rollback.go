@@ -39,7 +39,7 @@ func (p *program) rollbackCommand() *cli.Command {
 				return usagef("rollback takes a spider of the fleet, and maybe a revision")
 			}
 			return p.onFleet(c, func(ctx context.Context, f *fleet) error {
-				how := &pushing{fleet: f, program: p, author: p.authorOf(c), message: c.String("m")}
+				how := &pushing{fleet: f, program: p, author: p.author(c), message: c.String("m")}
 				if c.Bool("wait") {
 					how.wait = c.Duration("wait-timeout")
 				}

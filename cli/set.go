@@ -35,7 +35,7 @@ func (p *program) setCommand() *cli.Command {
 		UsageText:   "luacrawl set SPIDER|FILE [NAME=VALUE...] [OPTION...]",
 		ArgsUsage:   spiderOrFile,
 		Description: setHelp + strings.Join(engine.LiveSettings(), ", "),
-		Flags:       targetFlags(jsonFlag()),
+		Flags:       targetFlags(authorFlag(), jsonFlag()),
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 2 {
 				return p.onTarget(c, where.look, func(ctx context.Context, t *target) error { return p.listLive(ctx, t, c.Bool("json")) })
@@ -44,13 +44,13 @@ func (p *program) setCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.onTarget(c, where.change, func(ctx context.Context, t *target) error { return p.setLive(ctx, t, values, c.Bool("json")) })
+			return p.onTarget(c, where.change, func(ctx context.Context, t *target) error { return p.setLive(ctx, c, t, values) })
 		},
 	}
 }
 
 // setLive puts settings into effect in the whole fleet; all of them or, when one is wrong, none.
-func (p *program) setLive(ctx context.Context, t *target, values map[string]string, asJSON bool) error {
+func (p *program) setLive(ctx context.Context, c *cli.Context, t *target, values map[string]string) error {
 	before, err := t.client.Control(ctx, t.Spider, t.Keys)
 	if err != nil {
 		return err
@@ -59,11 +59,11 @@ func (p *program) setLive(ctx context.Context, t *target, values map[string]stri
 	if err != nil {
 		return err
 	}
-	change.Author = p.author()
+	change.Author = p.author(c)
 	if _, err := t.client.SetControl(ctx, t.Spider, t.Keys, change); err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return p.listLive(ctx, t, true)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -46,7 +46,7 @@ func (p *program) topCommand() *cli.Command {
 		Flags: targetFlags(
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "`TIME` between two looks; with --once and --json, what rates are taken over"},
 			&cli.BoolFlag{Name: "once", Usage: "print one picture as text", DisableDefaultText: true},
-			jsonFlag(),
+			authorFlag(), jsonFlag(),
 		),
 		Action: func(c *cli.Context) error {
 			every := c.Duration("interval")
@@ -58,7 +58,7 @@ func (p *program) topCommand() *cli.Command {
 				return usagef("top draws on a terminal, and this is none: --once prints one picture as text, --json one document")
 			}
 			return p.onSpiders(c, where.look, func(ctx context.Context, redis *place, l *logs, fleets []scheduler.Fleet) error {
-				w := &watcher{observer: redis.client.Observe(), client: redis.client, author: p.author(), rates: map[string]*host.Rates{}}
+				w := &watcher{observer: redis.client.Observe(), client: redis.client, author: p.author(c), rates: map[string]*host.Rates{}}
 				if c.NArg() > 0 {
 					for _, f := range fleets {
 						w.names = append(w.names, f.Spider)

@@ -87,7 +87,7 @@ func TestCheckLive(t *testing.T) {
 		{"robotstxt_obey", "false", "setting robotstxt_obey: it guards others"},
 		{"allow_private_addresses", "true", "it guards others"},
 		{"lease", "30", "all workers of a crawl agree on it"},
-		{"concurrent_requests", "30", "a worker takes it when it starts"},
+		{"download_timeout", "30", "a worker takes it when it starts"},
 	} {
 		err := engine.CheckLive(c.name, c.value)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
