@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ type Options struct {
 	Frontier   *scheduler.Frontier
 	Downloader *fetch.Downloader
 	Logger     *slog.Logger
+	Places     *Places            // that calls into the spider run on, shared by the crawls of a process; nil means its own
 	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
 	UntilDone  bool               // end when the crawl is finished
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
@@ -43,7 +43,7 @@ type Crawl struct {
 	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
-	places   *places // of calls into the spider
+	share    *share // of the Places
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -62,7 +62,10 @@ func New(o Options) (*Crawl, error) {
 	}
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
-		places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{}),
+		killed: make(chan struct{}),
+	}
+	if c.Places == nil {
+		c.Places = NewPlaces()
 	}
 	c.SetSettings(o.Settings)
 	c.feeder = newFeeder(c)
@@ -74,6 +77,8 @@ func New(o Options) (*Crawl, error) {
 // crawl failed; the summary is valid in any case. Run may be called once.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	started := time.Now()
+	c.share = c.Places.join()
+	defer c.Places.part(c.share)
 	if c.Settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Settings.Timeout, errTimeout)
@@ -186,7 +191,7 @@ func (c *Crawl) Progress() Progress {
 
 // callSpider runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
-	at, err := c.places.enter(ctx)
+	at, err := c.share.enter(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,13 @@ type CrawlOptions struct {
 	UntilDone bool
 	Flush     bool // empty queue and filter first
 	OnItems   func([]engine.Item) error
+	Shared    Shared
+}
+
+// Shared is what the crawls of a process share. A nil field is the crawl's own.
+type Shared struct {
+	Places *engine.Places // that calls into spiders run on
+	Memory *fetch.Memory  // of bodies
 }
 
 // Crawl is the crawl of one spider in this process, with all that it needs: frontier, downloader, engine, and what keeps it in step
@@ -66,7 +73,7 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	}
 	c.downloader = fetch.New(fetch.Config{
 		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
-		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
+		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests, Memory: o.Shared.Memory,
 	})
 	if c.engine, err = engine.New(c.engineOptions()); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
@@ -111,6 +118,7 @@ func (c *Crawl) engineOptions() engine.Options {
 		Frontier:   c.frontier,
 		Downloader: c.downloader,
 		Logger:     c.options.Voice.Logger,
+		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		UntilDone:  c.options.UntilDone,
 		OnItems:    c.options.OnItems,

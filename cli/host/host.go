@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"luacrawl/engine"
+	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
 )
 
@@ -39,6 +41,7 @@ type Host struct {
 	Options
 	shelf    shelf
 	reporter *Reporter
+	shared   Shared
 	gone     chan *resident // that have ended
 
 	// Only Run's goroutine.
@@ -56,6 +59,7 @@ type Host struct {
 func New(o Options) *Host {
 	h := &Host{Options: o, shelf: newShelf(o.Data, o.Client.Namespace()), gone: make(chan *resident), residents: map[string]*resident{}, version: -1}
 	h.Identity.Only = o.Only
+	h.shared = Shared{Places: engine.NewPlaces(), Memory: fetch.NewMemory(0)}
 	h.reporter = NewReporter(o.Client, o.Voice, h.Identity, h.reports, nil)
 	return h
 }

@@ -296,7 +296,7 @@ func (r *resident) fromShelf() {
 // start opens the crawl and lets it run.
 func (r *resident) start(ctx context.Context) {
 	c, err := Open(ctx, CrawlOptions{
-		Client: r.host.Client, Spider: r.spider, Source: r.source, Voice: r.voice, Worker: r.host.Identity.Worker, Flush: false,
+		Client: r.host.Client, Spider: r.spider, Source: r.source, Voice: r.voice, Worker: r.host.Identity.Worker, Shared: r.host.shared,
 	})
 	if err != nil {
 		r.fail(ctx, err)
