@@ -16,6 +16,7 @@ var owned = map[string]string{
 	"github.com/yuin/gopher-lua": "luabind",
 	"github.com/urfave/cli/":     "cli",
 	"github.com/fsnotify/":       "luabind",
+	"github.com/prometheus/":     "cli",
 }
 
 func TestImportsRunDownTheTower(t *testing.T) {

@@ -31,7 +31,7 @@ func (p *program) workerCommand() *cli.Command {
 		Usage:       "run the spiders that were pushed to the fleet",
 		UsageText:   "luacrawl worker --redis URL [SPIDER...] [OPTION...]",
 		Description: workerHelp,
-		Flags:       slices.Concat(placeFlags(), spiderFlags(), logFlags()),
+		Flags:       slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{metricsFlag()}, logFlags()),
 		Action: func(c *cli.Context) error {
 			l, err := newLogs(p.screen, c)
 			if err != nil {
@@ -56,6 +56,11 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 		return err
 	}
 	p.tuneMemory(settings)
+	shows, err := observe(c.String("metrics"), l)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shows.close()) }()
 	stop := p.interruptible(l)
 	defer stop.end()
 	redis, err := p.where(c).open(stop.ctx, l)
@@ -64,7 +69,8 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 	}
 	defer func() { err = stop.verdict(errors.Join(err, redis.close()), l) }()
 	l.notice("worker " + p.Worker + " on " + redis.String())
-	options.Client, options.Voice = redis.client, l.voice()
+	shows.connected(redis.client)
+	options.Client, options.Voice, options.Observe = redis.client, l.voice(), shows.of
 	var mu sync.Mutex // summaries come whole
 	options.OnEnded = func(e host.Ended) {
 		mu.Lock()
@@ -73,6 +79,7 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 	}
 	options.VoiceOf = func(spider string) host.Voice { return l.of(spider).voice() }
 	fleet := host.New(options)
+	shows.spiders(fleet.Watched)
 	stop.onSecond(fleet.Kill)
 	shown := &fleetProgress{logs: l, screen: p.screen, ask: fleet.Spiders}
 	return shown.during(func() error { return fleet.Run(stop.ctx) })

@@ -24,6 +24,7 @@ type Options struct {
 	Places     *Places            // that calls into the spider run on, shared by the crawls of a process; nil means its own
 	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
 	UntilDone  bool               // end when the crawl is finished
+	Observer   Observer           // nil when nobody looks
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
 	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
 
@@ -59,6 +60,9 @@ func New(o Options) (*Crawl, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
@@ -189,6 +193,9 @@ func (c *Crawl) Progress() Progress {
 	}
 }
 
+// Stats are the counters of this process so far, with Scrapy's names. It may be asked at any time.
+func (c *Crawl) Stats() map[string]int64 { return c.totals.snapshot() }
+
 // callSpider runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
 	at, err := c.share.enter(ctx)
@@ -198,5 +205,7 @@ func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Out
 	defer at.leave()
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Load().CallbackTimeout)
 	defer cancel()
+	started := time.Now()
+	defer func() { c.Observer.Called(time.Since(started)) }()
 	return call(ctx)
 }

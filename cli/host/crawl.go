@@ -28,6 +28,7 @@ type CrawlOptions struct {
 	Flush     bool // empty queue and filter first
 	OnItems   func([]engine.Item) error
 	Shared    Shared
+	Observer  engine.Observer // nil when nobody looks
 }
 
 // Shared is what the crawls of a process share. A nil field is the crawl's own.
@@ -121,6 +122,7 @@ func (c *Crawl) engineOptions() engine.Options {
 		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		UntilDone:  c.options.UntilDone,
+		Observer:   c.options.Observer,
 		OnItems:    c.options.OnItems,
 		OnControl:  func(int64, scheduler.State) { c.Nudge() },
 	}
@@ -161,6 +163,12 @@ func (c *Crawl) Kill() { c.engine.Kill() }
 
 // Progress may be asked at any time.
 func (c *Crawl) Progress() engine.Progress { return c.engine.Progress() }
+
+// Watched is how the crawl does. Its rate is not known.
+func (c *Crawl) Watched() Watched {
+	s := Status{Spider: c.options.Spider.Name(), Revision: c.options.Spider.Content().ID, Broken: c.Unmended(), Progress: c.Progress()}
+	return Watched{s, c.engine.Stats()}
+}
 
 // Settings are those of the start.
 func (c *Crawl) Settings() engine.Settings { return c.settings }

@@ -26,9 +26,10 @@ type Options struct {
 	Layers   Layers
 	Args     map[string]string // spider.args of all spiders
 	Identity Identity
-	Voice    Voice                     // of the host itself
-	VoiceOf  func(spider string) Voice // of what runs a spider
-	OnEnded  func(Ended)               // a crawl of a spider has ended; called from several goroutines
+	Voice    Voice                               // of the host itself
+	VoiceOf  func(spider string) Voice           // of what runs a spider
+	Observe  func(spider string) engine.Observer // of what runs a spider; nil when nobody looks
+	OnEnded  func(Ended)                         // a crawl of a spider has ended; called from several goroutines
 }
 
 // Host runs the spiders of the fleet in this process:
