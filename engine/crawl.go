@@ -44,6 +44,7 @@ type Crawl struct {
 	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
+	tasks    *taskRunner
 	share    *share // of the Places
 
 	killOnce sync.Once
@@ -73,6 +74,7 @@ func New(o Options) (*Crawl, error) {
 	}
 	c.SetSettings(o.Settings)
 	c.feeder = newFeeder(c)
+	c.tasks = newTaskRunner(c)
 	return c, nil
 }
 
@@ -104,6 +106,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
+	services.Go(func() error { return c.tasks.Run(beat) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()

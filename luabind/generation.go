@@ -166,6 +166,7 @@ func (g *generation) dryRun() error {
 		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: g.display + g.main.path}
 	}
 	g.definition = *d
+	g.tasks = v.allTasks(d)
 	return nil
 }
 

@@ -24,6 +24,7 @@ type vm struct {
 	depth     int                       // protected calls and coroutines running inside each other
 	made      int                       // bytes of large values that the call has made,
 	looked    int                       // and when the heap was last looked at
+	tasks     []luaTask                 // that the files have named with every
 	broken    bool                      // it may not be used again
 	random    *rand.Rand                // nil until a script asks for a number
 	requests  *lua.LTable               // metatable of requests
