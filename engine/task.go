@@ -18,8 +18,9 @@ const (
 
 // taskDone is a run of a task with what it gave; nothing when it raised.
 type taskDone struct {
-	run  *scheduler.TaskRun
-	page *page
+	run    *scheduler.TaskRun
+	page   *page
+	stored chan struct{} // closed when the run has ended for the fleet
 }
 
 // taskRunner runs the spider's tasks: one at a time in this process, each on one worker of the fleet. Redis knows when a task is due and who
@@ -84,8 +85,13 @@ func (r *taskRunner) once(ctx context.Context, tasks []scheduler.Task) time.Dura
 	defer cancel()
 	p := r.perform(within, run)
 	if within.Err() == nil {
+		stored := make(chan struct{})
 		select {
-		case r.done <- taskDone{run, p}:
+		case r.done <- taskDone{run, p, stored}:
+			select {
+			case <-stored:
+			case <-ctx.Done():
+			}
 			return 0
 		case <-ctx.Done():
 		}
@@ -131,7 +137,7 @@ func (c *Crawl) finishTask() string {
 
 // storeTask stores what a task gave and ends its run. Requests that the duplicate check makes safe to repeat go beside what must not be.
 func (f *feeder) storeTask(ctx context.Context) error {
-	c, out := f.crawl, f.ran.page.out
+	c, out := f.crawl, *f.ran.page.out // which stays whole: an error may come before all is stored
 	var checked, once []scheduler.Child
 	for _, child := range out.Children {
 		if child.Force || child.Request.DontFilter {
@@ -143,7 +149,7 @@ func (f *feeder) storeTask(ctx context.Context) error {
 	out.Children = once
 	var beside []*scheduler.Outcome
 	if len(out.Items)+len(out.Dead)+len(out.Stats)+len(once) > 0 {
-		beside = append(beside, out)
+		beside = append(beside, &out)
 	}
 	added := 0
 	if len(beside)+len(checked) > 0 {
@@ -159,11 +165,12 @@ func (f *feeder) storeTask(ctx context.Context) error {
 			}
 		}
 	}
-	run := f.ran.run
-	f.ran = nil
 	if added > 0 {
 		f.finish.work(time.Now())
 		f.nextLease = time.Time{}
 	}
-	return c.Frontier.EndTask(ctx, run, added > 0)
+	ran := f.ran
+	f.ran = nil
+	defer close(ran.stored)
+	return c.Frontier.EndTask(ctx, ran.run, added > 0)
 }

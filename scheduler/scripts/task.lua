@@ -48,6 +48,7 @@ for i = 4, #ARGV, 2 do
       write(name, run, due, now + tonumber(ARGV[3]), ARGV[2])
       return {name, run, 0}
     end
+    if period > 0 then free = math.min(free, math.max(due, now) + period) end  -- whoever has it will be done before
     wait = math.min(wait, free - now)
   end
 end
