@@ -77,6 +77,9 @@ func (p *progress) tick(now time.Time, live bool) {
 	p.logged, p.said = state, broken
 	attributes := []any{"spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
 		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors}
+	if state.SinkDown != "" {
+		attributes = append(attributes, "sink_down", state.SinkDown)
+	}
 	if broken != "" {
 		attributes = append(attributes, "edit_not_in_effect", broken)
 	}
@@ -100,6 +103,9 @@ func liveLine(name, broken string, s engine.Progress, rate float64, now time.Tim
 		b.WriteString("  paused")
 	case s.Idle:
 		b.WriteString("  waiting for seeds")
+	}
+	if s.SinkDown != "" {
+		fmt.Fprintf(&b, "  waiting for %s", s.SinkDown)
 	}
 	if !s.Down.IsZero() {
 		fmt.Fprintf(&b, "  waiting for Redis for %s", now.Sub(s.Down).Truncate(time.Second))

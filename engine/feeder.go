@@ -56,7 +56,7 @@ type feeder struct {
 
 func newFeeder(c *Crawl) *feeder {
 	n := c.Settings.ConcurrentRequests
-	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n)}
+	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n+c.Settings.SinkBuffer)}
 }
 
 // Run feeds until the crawl is to end, then drains, and says why it ended. ctx asks it to end; hard ends it at once.
@@ -156,7 +156,10 @@ func (f *feeder) take(r result) {
 	f.waiting = append(f.waiting, r.outcome)
 }
 
-func (f *feeder) free() int { return f.crawl.Settings.ConcurrentRequests - f.running }
+// free is how many leases workers could start now. Pages that wait for a sink hold no worker, up to the buffer.
+func (f *feeder) free() int {
+	return f.crawl.Settings.ConcurrentRequests - f.running + f.crawl.sinks.waiting()
+}
 
 // commitDue: enough wait and Redis has rested as long as it last took, one has waited long enough, or nothing else would come.
 // The rest makes for bigger commits where they are slow, as with the embedded Redis, which sorts a queue at each lease.
@@ -247,7 +250,7 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 			continue
 		}
 		c.totals.add(o.Stats)
-		for _, item := range o.Items {
+		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
 			items = append(items, Item(item))
 		}
 	}

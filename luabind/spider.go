@@ -97,6 +97,7 @@ func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output,
 		return g.defaultRequests(seed)
 	}
 	return g.run(ctx, func(v *vm) error {
+		v.out.seed = seed
 		result, err := v.call(ctx, v.spider.RawGetString("make_request_from_data"), lua.LString(seed))
 		if err != nil {
 			return err
@@ -129,6 +130,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(ctx, func(v *vm) error {
+		v.out.request = r.Request
 		kwargs, err := v.kwargs(r.Request)
 		if err != nil {
 			return err
@@ -145,6 +147,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(ctx, func(v *vm) error {
+		v.out.request = f.Request
 		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))
