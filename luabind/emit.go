@@ -177,3 +177,11 @@ func (v *vm) unavailable(L *lua.LState) int {
 func (c *collector) itemID(spider string, info engine.ItemInfo) string {
 	return engine.ItemID(spider, c.request, c.seed, info)
 }
+
+// countStat raises a counter of the call.
+func (v *vm) countStat(name string) {
+	if v.out.out.Stats == nil {
+		v.out.out.Stats = map[string]int64{}
+	}
+	v.out.out.Stats[name]++
+}

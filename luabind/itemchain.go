@@ -88,6 +88,9 @@ func (c *itemChain) keep() bool {
 	c.kept = len(out.Items)
 	out.Items = append(out.Items, item)
 	out.About = append(out.About, c.info)
+	if c.kind != nil {
+		c.kind.fill(c.table, c.v.countStat)
+	}
 	return true
 }
 
