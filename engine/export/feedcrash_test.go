@@ -85,7 +85,7 @@ func TestKilledFeedHasNoTornAndNoRepeatedLine(t *testing.T) {
 		kills = 200
 	}
 	for _, name := range []string{"items.jsonl", "items.csv", "items.json", "items.jsonl.gz", "items.csv.zst", "items-%(part)d.jsonl", "items-%(part)03d.csv.gz", "%(part)d/items.json.zst"} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(strings.NewReplacer("%", "", "/", "_").Replace(name), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			uri := filepath.Join(dir, name)
