@@ -168,11 +168,11 @@ func (c FeedConfig) validateURI() error {
 	if strings.HasSuffix(c.URI, "/") {
 		return fmt.Errorf("is a folder; name a file in it")
 	}
-	if c.rotates() && !path.has("part") {
-		return fmt.Errorf("rotated files need %%(part)d in their name, as in items-%%(part)d.%s", c.Format)
-	}
 	if c.isBucket() {
 		return c.validateBucket()
+	}
+	if c.rotates() && !path.has("part") {
+		return fmt.Errorf("rotated files need %%(part)d in their name, as in items-%%(part)d.%s", c.Format)
 	}
 	return nil
 }
