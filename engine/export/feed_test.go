@@ -231,26 +231,27 @@ func TestFeedCutsOffWhatACrashTore(t *testing.T) {
 			"a chunk not begun":  func(t *testing.T, part, _ string) { cutBy(t, part, -1) },
 			"a torn last record": func(t *testing.T, _, journal string) { cutBy(t, journal, 2) },
 		} {
-			dir := t.TempDir()
-			c := FeedConfig{URI: filepath.Join(dir, "items."+ending), Crawl: "one"}
-			sink := openFeed(t, c)
-			write(t, sink, records(0, 10))
-			before, _ := os.Stat(c.URI + ".part")
-			write(t, sink, records(10, 20))
-			crash(t, sink)
-			journals, _ := filepath.Glob(filepath.Join(dir, ".*.journal"))
-			if name == "a chunk not begun" {
-				if err := os.Truncate(c.URI+".part", before.Size()); err != nil {
-					t.Fatal(err)
+			t.Run(name, func(t *testing.T) {
+				dir := t.TempDir()
+				c := FeedConfig{URI: filepath.Join(dir, "items."+ending), Crawl: "one"}
+				sink := openFeed(t, c)
+				write(t, sink, records(0, 10))
+				before, _ := os.Stat(c.URI + ".part")
+				write(t, sink, records(10, 20))
+				crash(t, sink)
+				journals, _ := filepath.Glob(filepath.Join(dir, ".*.journal"))
+				if name == "a chunk not begun" {
+					if err := os.Truncate(c.URI+".part", before.Size()); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					tear(t, c.URI+".part", journals[0])
 				}
-			} else {
-				tear(t, c.URI+".part", journals[0])
-			}
-			sink = openFeed(t, c)
-			write(t, sink, records(0, 30))
-			closeFeed(t, sink)
-			t.Log(name)
-			wantNumbers(t, c.URI, 0, 30)
+				sink = openFeed(t, c)
+				write(t, sink, records(0, 30))
+				closeFeed(t, sink)
+				wantNumbers(t, c.URI, 0, 30)
+			})
 		}
 	})
 }
@@ -282,4 +283,37 @@ func zeroEnd(t *testing.T, path string, n int64) {
 	t.Helper()
 	cutBy(t, path, n)
 	cutBy(t, path, -n)
+}
+
+// TestCrashAsAFileIsBegun checks both sides of the moment between the journal's word of a new file and the file.
+func TestCrashAsAFileIsBegun(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"items.jsonl", "items-%(part)d.jsonl"} {
+		for _, made := range []bool{false, true} {
+			dir := t.TempDir()
+			c := FeedConfig{URI: filepath.Join(dir, name), Crawl: "one"}
+			begin := func() {
+				sink := openFeed(t, c)
+				if err := sink.(*fileFeed).start(); err != nil {
+					t.Fatal(err)
+				}
+				crash(t, sink)
+				if part, _ := filepath.Glob(filepath.Join(dir, "*.part")); !made {
+					if err := os.Remove(part[0]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			begin()
+			closeFeed(t, openFeed(t, c))
+			if left := files(t, dir); len(left) > 0 {
+				t.Errorf("%s, made %v: left are %v", name, made, left)
+			}
+			begin()
+			sink := openFeed(t, c)
+			write(t, sink, records(0, 3))
+			closeFeed(t, sink)
+			wantOnce(t, dir, 3)
+		}
+	}
 }

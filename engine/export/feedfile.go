@@ -37,15 +37,23 @@ func (f *fileFeed) start() error {
 	columns := f.layout.columns()
 	state.Closed, state.Columns = false, columns
 	state.File = &fileState{Path: path, Part: state.Part, Format: f.config.Format, Pack: f.config.Compress, Columns: columns, Begun: begun}
-	file, err := createPart(state.File.part(), f.Name())
-	if err != nil {
+	if err := vacant(state.File.part()); err != nil {
 		return err
 	}
 	if f.pack, err = newPacker(f.config.Compress); err != nil {
-		return errors.Join(err, file.Close())
+		return err
 	}
-	f.file, f.state = file, state
-	return f.note()
+	before := f.state
+	f.state = state
+	if err := f.note(); err != nil { // first, so that a crash leaves no file that nobody knows
+		f.state = before
+		return err
+	}
+	if f.file, err = createPart(state.File.part(), f.Name()); err != nil {
+		f.state.File = nil
+		return errors.Join(err, f.note())
+	}
+	return nil
 }
 
 // reopen goes on with a file: one that a crash left, or one that had its name already and takes its temporary one again.
@@ -60,7 +68,10 @@ func (f *fileFeed) reopen() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(flock(file), file.Truncate(s.End)); err != nil {
+	if err := lockPart(file, f.Name()); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := file.Truncate(s.End); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	if f.pack, err = newPacker(s.Pack); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -125,10 +126,19 @@ func (j *journal) add(e entry) error {
 		return err
 	}
 	if _, err := j.file.WriteAt(b, j.size); err != nil {
-		return errors.Join(err, j.file.Truncate(j.size))
+		return errors.Join(j.named(err), j.file.Truncate(j.size))
 	}
 	j.size += int64(len(b))
 	return nil
+}
+
+// named gives an error the journal's name; its file still has the one that it was renamed from.
+func (j *journal) named(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		at.Path = j.path
+	}
+	return err
 }
 
 // cut takes entries off the end.

@@ -82,21 +82,32 @@ func createPart(path, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(file); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = fmt.Errorf("%q and another feed write to %s; give each its own path", name, path)
-		}
+	if err := lockPart(file, name); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	info, err := file.Stat()
-	if err == nil && info.Size() > 0 {
-		err = fmt.Errorf("%s is there, and this feed did not begin it: another feed writes to it, or its journal was removed; move it away", path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
-	}
-	if err != nil {
+	if err := errors.Join(vacant(path), syncDir(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// lockPart keeps others, whose pattern gives the same name, from the file.
+func lockPart(file *os.File, name string) error {
+	err := flock(file)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%q and another feed write to %s; give each its own path", name, file.Name())
+	}
+	return err
+}
+
+// vacant reports a temporary file that is not this feed's.
+func vacant(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && info.Size() > 0:
+		return fmt.Errorf("%s is there, and this feed did not begin it: another feed writes to it, or its journal was removed; move it away", path)
+	}
+	return err
 }
