@@ -34,7 +34,7 @@ type runner interface {
 }
 
 func exec(ctx context.Context, s *Source, db runner, query string, args []any) (Result, error) {
-	r, err := db.ExecContext(ctx, query, s.dialect.arguments(args)...)
+	r, err := db.ExecContext(ctx, query, s.dialect.Arguments(args)...)
 	if err != nil {
 		return Result{}, s.Scrub(err)
 	}
@@ -47,7 +47,7 @@ func exec(ctx context.Context, s *Source, db runner, query string, args []any) (
 }
 
 func read(ctx context.Context, s *Source, db runner, limit Limit, query string, args []any) (*Rows, error) {
-	rows, err := db.QueryContext(ctx, query, s.dialect.arguments(args)...)
+	rows, err := db.QueryContext(ctx, query, s.dialect.Arguments(args)...)
 	if err != nil {
 		return nil, s.Scrub(err)
 	}
@@ -125,8 +125,8 @@ func valueSize(v any) int {
 	return 32
 }
 
-// arguments are parameters as a database takes them. PostgreSQL gets text, which it reads as whatever type the parameter has.
-func (d Dialect) arguments(args []any) []any {
+// Arguments are parameters as a database takes them. PostgreSQL gets text, which it reads as whatever type the parameter has.
+func (d Dialect) Arguments(args []any) []any {
 	if d != Postgres {
 		return args
 	}

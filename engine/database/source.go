@@ -16,8 +16,8 @@ import (
 type Source struct {
 	dialect   Dialect
 	label     string
-	key       string                                        // tells sources apart; holds the password
-	secrets   []string                                      // what no error may show
+	key       string                                      // tells sources apart; holds the password
+	secrets   []string                                    // what no error may show
 	connector func(strict bool) (driver.Connector, error) // makes connections
 }
 
@@ -179,5 +179,5 @@ type scrubbed struct {
 	err  error
 }
 
-func (s *scrubbed) Error() string   { return s.text }
-func (s *scrubbed) Unwrap() error   { return s.err }
+func (s *scrubbed) Error() string { return s.text }
+func (s *scrubbed) Unwrap() error { return s.err }

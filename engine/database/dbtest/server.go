@@ -97,7 +97,9 @@ func start(t testing.TB, k kind) *Server {
 }
 
 // DSN is the DSN of a user on one of the server's databases.
-func (s *Server) DSN(user, password, database string) string { return s.kind.dsn(s, user, password, database) }
+func (s *Server) DSN(user, password, database string) string {
+	return s.kind.dsn(s, user, password, database)
+}
 
 // Kill ends the server with SIGKILL. It is safe to call on a server that does not run.
 func (s *Server) Kill() {
