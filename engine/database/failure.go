@@ -33,7 +33,7 @@ func RefusesValues(err error) bool {
 	var lite *sqlite.Error
 	switch {
 	case errors.As(err, &my):
-		return mysqlRefusals[my.Number]
+		return mysqlRefusals[my.Number] || strings.Contains(my.Message, "max_allowed_packet") // 1105 and 1153: a value that is too large
 	case errors.Is(err, mysql.ErrPktTooLarge):
 		return true
 	case errors.As(err, &pg):

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -21,17 +22,20 @@ func MariaDB(t testing.TB, args ...string) *Server {
 			return fmt.Sprintf("mysql://%s:%s@%s/%s", user, password, s.Addr, database)
 		},
 		install: func(s *Server) error {
+			if err := os.Mkdir(filepath.Join(s.dir, "tmp"), 0o700); err != nil { // a server removes files of others in a shared one
+				return err
+			}
 			out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--user=root",
-				"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve").CombinedOutput()
+				"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--tmpdir="+filepath.Join(s.dir, "tmp")).CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("%w: %s", err, out)
 			}
-			return exec.Command("mkdir", filepath.Join(s.dir, "data", "news")).Run() // a database is a folder
+			return os.Mkdir(filepath.Join(s.dir, "data", "news"), 0o700) // a database is a folder
 		},
 		command: func(s *Server) *exec.Cmd {
 			return exec.Command(server, append([]string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--user=root", "--bind-address=127.0.0.1",
 				fmt.Sprint("--port=", s.port), "--socket=" + filepath.Join(s.dir, "s"), "--pid-file=" + filepath.Join(s.dir, "pid"),
-				"--skip-name-resolve", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--skip-log-bin"}, args...)...)
+				"--skip-name-resolve", "--tmpdir=" + filepath.Join(s.dir, "tmp"), "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--skip-log-bin"}, args...)...)
 		},
 		answers: greets,
 	})

@@ -127,8 +127,13 @@ func (s *Sink) down(ctx context.Context, err error) error {
 
 // explain makes an error about one record clearer.
 func (s *Sink) explain(err error) error {
-	if s.dialect == database.MySQL && strings.Contains(err.Error(), "'"+idColumn+"' cannot be null") {
+	text := err.Error()
+	switch {
+	case s.dialect != database.MySQL:
+	case strings.Contains(text, "'"+idColumn+"' cannot be null"):
 		return fmt.Errorf("another item's row has the same value in a unique column of %s", s.cfg.Table)
+	case strings.Contains(text, "Incorrect string value"):
+		err = fmt.Errorf("%w (the column's character set has not this character: run ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4)", err, s.table)
 	}
 	return s.cfg.Source.Scrub(err)
 }

@@ -3,7 +3,6 @@ package sqlsink
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,27 +51,21 @@ type tableShape struct {
 	keyed   bool          // item_id alone is a primary or unique key
 }
 
-var typePattern = regexp.MustCompile(`^([a-z0-9_" ]+?)\s*(?:\((\d+)[^)]*\))?( .*)?$`)
-
 // shapeOf parts "varchar(20)" into its family and its length in characters, 0 for none.
 func shapeOf(d database.Dialect, sqlType string) (family, int) {
 	lower := strings.ToLower(sqlType)
 	if d == database.SQLite {
 		return affinity(lower), 0
 	}
-	base, length := lower, 0
-	if m := typePattern.FindStringSubmatch(lower); m != nil {
-		base = m[1] + m[3]
-		length, _ = strconv.Atoi(m[2])
-	}
+	base, rest, _ := strings.Cut(lower, "(") // timestamp(6) with time zone
+	inside, after, _ := strings.Cut(rest, ")")
+	length, _ := strconv.Atoi(inside)
+	base += after
 	base = strings.TrimSuffix(strings.TrimSuffix(base, " zerofill"), " unsigned")
 	for f, names := range typeNames {
 		if slices.Contains(names, base) {
 			return f, length
 		}
-	}
-	if strings.HasPrefix(lower, "enum(") || strings.HasPrefix(lower, "set(") {
-		return otherFamily, 0
 	}
 	return otherFamily, 0
 }
