@@ -12,6 +12,7 @@ import (
 type Limit struct {
 	Rows  int
 	Bytes int
+	Cut   bool // further rows are left out, instead of an error
 }
 
 // Result is what a statement without rows has done.
@@ -25,6 +26,7 @@ type Result struct {
 type Rows struct {
 	Columns []string
 	Values  [][]any
+	Size    int // about how many bytes the values take
 }
 
 // runner is a pool or a transaction.
@@ -65,9 +67,11 @@ func collect(rows *sql.Rows, limit Limit) (*Rows, error) {
 	for _, t := range types {
 		out.Columns = append(out.Columns, t.Name())
 	}
-	size := 0
 	for rows.Next() {
 		if len(out.Values) == limit.Rows {
+			if limit.Cut {
+				return out, nil
+			}
 			return nil, fmt.Errorf("the query gives more than %d rows; ask for fewer with LIMIT", limit.Rows)
 		}
 		values, err := scan(rows, types)
@@ -75,9 +79,9 @@ func collect(rows *sql.Rows, limit Limit) (*Rows, error) {
 			return nil, err
 		}
 		for _, v := range values {
-			size += valueSize(v)
+			out.Size += valueSize(v)
 		}
-		if size > limit.Bytes {
+		if out.Size > limit.Bytes {
 			return nil, fmt.Errorf("the query gives more than %d MB; ask for fewer rows or columns", limit.Bytes>>20)
 		}
 		out.Values = append(out.Values, values)

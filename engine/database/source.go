@@ -132,6 +132,9 @@ func fromEnv(name string, env func(string) (string, bool)) (string, error) {
 // Dialect is the SQL that the database speaks.
 func (s *Source) Dialect() Dialect { return s.dialect }
 
+// Same reports whether both have the same DSN.
+func (s *Source) Same(other *Source) bool { return other != nil && s.key == other.key }
+
 // Label names the database in messages, without user or password: "mysql db.example:3306/news".
 func (s *Source) Label() string { return s.label }
 
