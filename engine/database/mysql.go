@@ -71,7 +71,7 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 		port = "3306"
 	}
 	addr := net.JoinHostPort(host, port)
-	cfg, err := mysql.ParseDSN("tcp(" + addr + ")/?" + u.RawQuery) // the host belongs to tls=true
+	cfg, err := mysql.ParseDSN("tcp(" + addr + ")/?" + u.Query().Encode()) // the host belongs to tls=true; no / may follow
 	if err != nil {
 		return nil, errors.New("the dsn has an option behind ? that the MySQL driver cannot read; tls=true, tls_ca=FILE and timeout=10s are such options")
 	}

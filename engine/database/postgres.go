@@ -24,7 +24,8 @@ var filesOfPostgres = []string{"service", "servicefile", "passfile", "sslcert", 
 func parsePostgres(dsn string, confined bool) (*Source, error) {
 	dsn = strings.Replace(dsn, "pgx://", "postgres://", 1)
 	if confined {
-		if err := confinePostgres(dsn); err != nil {
+		var err error
+		if dsn, err = confinePostgres(dsn); err != nil {
 			return nil, err
 		}
 	}
@@ -51,22 +52,24 @@ func parsePostgres(dsn string, confined bool) (*Source, error) {
 	}, nil
 }
 
-// confinePostgres refuses what would read files of the host, or reach what the DSN does not name.
-func confinePostgres(dsn string) error {
+// confinePostgres refuses what would read files of the host, or reach what the DSN does not name. It gives the DSN written anew, so that
+// the driver reads in it what was checked here.
+func confinePostgres(dsn string) (string, error) {
 	u, err := url.Parse(dsn)
-	if err != nil || u.Hostname() == "" || u.User.Username() == "" || strings.Contains(u.Host, "/") {
-		return errPostgresDSN
+	if err != nil || u.Hostname() == "" || u.User.Username() == "" || u.Opaque != "" || strings.Contains(u.Hostname(), "/") {
+		return "", errPostgresDSN
 	}
 	query := u.Query()
 	for _, option := range filesOfPostgres {
 		if query.Has(option) {
-			return fmt.Errorf("a dsn in a script may not have the option %s; put the dsn into the environment and write env:NAME", option)
+			return "", fmt.Errorf("a dsn in a script may not have the option %s; put the dsn into the environment and write env:NAME", option)
 		}
 	}
 	if query.Has("host") || query.Has("hostaddr") {
-		return errPostgresDSN
+		return "", errPostgresDSN
 	}
-	return nil
+	plain := url.URL{Scheme: "postgres", User: u.User, Host: u.Host, Path: u.Path, RawQuery: query.Encode()}
+	return plain.String(), nil
 }
 
 // dropForeignPassword forgets a password that came from PGPASSWORD or a password file of the host.
