@@ -12,12 +12,13 @@ import (
 // interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
-	v            *vm           // whose it is
-	deadline     time.Time     // of the running call; zero when it has none
-	instructions uint32        // that the VM has run; only its goroutine counts
-	call         uint64        // the running call; only the VM's goroutine writes it, between calls
-	ended        atomic.Uint64 // the last call that must end: its context has ended, or it was exhausting
-	heap         atomic.Uint64 // the last call that was ended for the memory it may hold
+	v            *vm             // whose it is
+	context      context.Context // of the running call, for what waits on others; only the VM's goroutine uses it
+	deadline     time.Time       // of the running call; zero when it has none
+	instructions uint32          // that the VM has run; only its goroutine counts
+	call         uint64          // the running call; only the VM's goroutine writes it, between calls
+	ended        atomic.Uint64   // the last call that must end: its context has ended, or it was exhausting
+	heap         atomic.Uint64   // the last call that was ended for the memory it may hold
 }
 
 var (
@@ -29,6 +30,7 @@ var (
 func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 	i.call++
 	i.deadline, _ = ctx.Deadline()
+	i.context = ctx
 	call := i.call
 	return context.AfterFunc(ctx, func() { i.ended.Store(call) })
 }

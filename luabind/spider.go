@@ -14,6 +14,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/engine/database"
 	"luacrawl/scheduler"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 
 	MemoryLimit int64 // memory_limit, bytes of the process's heap; 0 means 2 GB
 
+	Env       func(name string) (string, bool) // the environment variables that the spider may read; nil for none
+	Databases *database.Pools                  // of require "sql", shared with others of the process; nil makes some for this spider
+
 	loadTimeout time.Duration // of the top level; 0 means loadTimeout
 	watch       *heapWatch    // one for all generations of a spider
 }
@@ -38,6 +42,7 @@ type Spider struct {
 	current   atomic.Pointer[generation]
 	seen      atomic.Pointer[fileSet] // what the last load looked at, whether it was good or not
 	reloading sync.Mutex              // held by Reload: one at a time
+	databases *database.Pools         // nil when they are another's
 }
 
 var _ engine.Spider = (*Spider)(nil)
@@ -46,7 +51,12 @@ var _ engine.Spider = (*Spider)(nil)
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
 	o.watch = newHeapWatch(o.MemoryLimit)
-	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}}
+	var own *database.Pools
+	if o.Databases == nil {
+		own = database.NewPools()
+		o.Databases = own
+	}
+	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}, databases: own}
 	g, seen, err := s.origin.load()
 	if err != nil {
 		return nil, err
@@ -60,7 +70,12 @@ func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
 func (s *Spider) files() fileSet { return *s.seen.Load() }
 
 // Close ends its VMs; those of running calls end with the call.
-func (s *Spider) Close() { s.current.Load().close() }
+func (s *Spider) Close() {
+	s.current.Load().close()
+	if s.databases != nil {
+		s.databases.Close() // an error is about connections that are gone already
+	}
+}
 
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
 func (s *Spider) Name() string { return s.current.Load().name }
