@@ -13,6 +13,7 @@ import (
 type collector struct {
 	out        engine.Output
 	processing bool // inside process_item
+	depth      int  // of the requests that the call emits
 	emitted    int  // items, those that were dropped too
 
 	// What the call is about, for the IDs of its items.

@@ -63,7 +63,7 @@ func TestLiveDelayHoldsForAll(t *testing.T) {
 		for _, u := range []string{"1", "2", "3", "4", "5"} {
 			children = append(children, Child{Request: &Request{URL: "http://a.test/" + u}})
 		}
-		if _, err := other.Enqueue(k.ctx, children); err != nil {
+		if _, _, err := other.Enqueue(k.ctx, children); err != nil {
 			t.Fatal(err)
 		}
 		leased := 0

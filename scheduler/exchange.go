@@ -149,16 +149,16 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	var commit, refill, lease *redis.Cmd
 	beat := f.beat()
 	_, err := f.client.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		process, number := "", ""
+		number := f.number
 		if args != nil {
-			process, number = args[0].(string), strconv.FormatInt(args[1].(int64), 10)
+			number++
 			commit = commitScript.call(ctx, p, f.keyList, args...)
 		}
 		if a.seeds > 0 && !a.refilled {
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.mayTakeSuspects(), flag(a.asked))
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil))
 		return nil
 	})
 	a.asked = true

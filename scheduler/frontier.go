@@ -189,8 +189,9 @@ func flag(on bool) string {
 }
 
 // Enqueue adds requests that no lease caused (start URLs), through the duplicate filter unless they say otherwise, and returns how many
-// were new. As Exchange, it goes on until Redis has answered or ctx ends, and is called by the same goroutine.
-func (f *Frontier) Enqueue(ctx context.Context, children []Child) (added int, err error) {
-	x, err := f.Exchange(ctx, []*Outcome{{Children: children}}, 0, 0)
-	return len(children) - x.Filtered, err
+// were new. Outcomes beside them have a OnceLease; stored says which of them are. As Exchange, it goes on until Redis has answered or ctx
+// ends, and is called by the same goroutine.
+func (f *Frontier) Enqueue(ctx context.Context, children []Child, beside ...*Outcome) (added int, stored []bool, err error) {
+	x, err := f.Exchange(ctx, append([]*Outcome{{Children: children}}, beside...), 0, 0)
+	return len(children) - x.Filtered, x.Stored[1:], err
 }
