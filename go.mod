@@ -40,6 +40,8 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
+require github.com/aymanbagabas/go-udiff v0.4.2
+
 require (
 	github.com/bits-and-blooms/bitset v1.20.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -27,6 +26,10 @@ type Options struct {
 	UntilDone  bool               // end when the crawl is finished
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
 	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
+
+	// OnControl is told when people have told the whole crawl something (scheduler.Control), at the start too. It is called by the
+	// feeder, so it must not wait.
+	OnControl func(version int64, state scheduler.State)
 }
 
 // Crawl is the crawl of one spider on one host.
@@ -66,7 +69,7 @@ func New(o Options) (*Crawl, error) {
 	return c, nil
 }
 
-// Run crawls until ctx ends, a close condition holds, or, with UntilDone, the crawl is finished. When ctx ends it stops
+// Run crawls until ctx ends, the crawl is stopped in the whole fleet, a close condition holds, or, with UntilDone, the crawl is finished. When ctx ends it stops
 // leasing, lets running pages finish up to the grace period, commits them and hands the rest back. The error says why the
 // crawl failed; the summary is valid in any case. Run may be called once.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
@@ -88,9 +91,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	}()
 
 	services, _ := errgroup.WithContext(hard)
-	for range c.Settings.ConcurrentRequests {
-		services.Go(func() error { return newWorker(c).Run(hard) })
-	}
+	c.feeder.hire = func() { services.Go(func() error { return newWorker(c).Run(hard) }) }
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
@@ -110,6 +111,9 @@ func (c *Crawl) Kill() { c.killOnce.Do(func() { close(c.killed) }) }
 
 var errTimeout = errors.New("the run's timeout is over")
 
+// ErrStopped as the cause of the end of Run's context ends a crawl without grace: running pages are handed back.
+var ErrStopped = errors.New("the crawl was stopped")
+
 // Why a crawl ended, as Summary.Reason has it.
 const (
 	ReasonFinished     = "finished"
@@ -122,6 +126,7 @@ const (
 	ReasonItemCount    = "closespider_itemcount"
 	ReasonErrorCount   = "closespider_errorcount"
 	ReasonFailed       = "failed"
+	ReasonStopped      = "stopped" // its state in the fleet became stopped, or ErrStopped ended Run's context
 	summaryStatsWithin = 2 * time.Second
 )
 
@@ -160,6 +165,7 @@ type Progress struct {
 	InFlight             int
 	Down                 time.Time // since when Redis has not answered; zero when it does
 	Paused               bool
+	State                scheduler.State // of the crawl in the whole fleet, as last heard; "" before
 	Idle                 bool // waiting for seeds
 }
 
@@ -173,51 +179,10 @@ func (c *Crawl) Progress() Progress {
 		InFlight: c.inflight.len(),
 		Down:     c.Frontier.Down(),
 		Paused:   c.feeder.paused.Load(),
+		State:    c.feeder.heard(),
 		Idle:     c.feeder.idle.Load(),
 	}
 }
-
-// startRequests makes requests of start_urls and Options.Seeds. They go through the duplicate check, so that a resumed run does not
-// start over.
-func (c *Crawl) startRequests(ctx context.Context) ([]scheduler.Child, error) {
-	var children []scheduler.Child
-	seeds := make([][]byte, 0, len(c.Seeds))
-	for _, u := range c.Spider.StartURLs() {
-		seeds = append(seeds, []byte(u))
-	}
-	for _, seed := range append(seeds, c.Seeds...) {
-		out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.MakeRequests(ctx, seed) })
-		if err != nil {
-			return nil, startFault(seed, err)
-		}
-		for _, r := range out.Requests {
-			r.DontFilter = false
-			children = append(children, scheduler.Child{Request: r})
-		}
-	}
-	return children, nil
-}
-
-// startFault is why a start URL cannot be used. A mistake of the script, and the end of ctx, speak for themselves.
-func startFault(seed []byte, err error) error {
-	var script *ScriptError
-	if errors.As(err, &script) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("start URL %.200q: %w", seed, err)
-	}
-	return &StartError{Seed: string(seed), Err: err}
-}
-
-// StartError is a start URL that cannot be used: one of the spider's start_urls or of Options.Seeds. Nothing has been crawled then.
-type StartError struct {
-	Seed string
-	Err  error
-}
-
-func (e *StartError) Error() string {
-	return fmt.Sprintf("start URL %.200q cannot be used: %s", e.Seed, e.Err)
-}
-
-func (e *StartError) Unwrap() error { return e.Err }
 
 // callSpider runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {

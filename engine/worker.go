@@ -112,7 +112,12 @@ func (p *page) seed(ctx context.Context) {
 		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
 		return
 	}
-	if len(out.Requests) == 0 && len(out.Items) == 0 {
+	p.seedGave(out, len(out.Requests))
+}
+
+// seedGave adds what a seed gave; requests is how many of them, which may not be in out.
+func (p *page) seedGave(out *Output, requests int) {
+	if requests == 0 && len(out.Items) == 0 {
 		p.count(statSeedsSkipped, 1)
 	}
 	p.take(out, -1)
@@ -130,7 +135,7 @@ func (p *page) seedFailed(seed string, err error) {
 
 // request fetches the page and calls its callback.
 func (p *page) request(ctx context.Context) {
-	if !p.knowsCallbacks() {
+	if !p.knowsCallbacks(ctx) {
 		return
 	}
 	resp, err := p.download(ctx)
@@ -211,13 +216,24 @@ func (p *page) take(out *Output, depth int) {
 		p.count(name, by)
 	}
 	for _, r := range out.Requests {
-		r.Depth, r.Revision = depth+1, out.Revision
+		r = linked(r, depth+1, out.Revision)
 		if depth < 0 && p.tooLong(r) {
 			p.seedTooLong(r)
 		} else if p.allowed(r) {
 			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
 		}
 	}
+}
+
+// linked is the request with its depth and revision. A script may have kept the request and read it on another goroutine, so it is
+// not changed; a spider that has set both saves the copy.
+func linked(r *scheduler.Request, depth int, revision string) *scheduler.Request {
+	if r.Depth == depth && r.Revision == revision {
+		return r
+	}
+	own := *r
+	own.Depth, own.Revision = depth, revision
+	return &own
 }
 
 func (p *page) takeItems(out *Output) {

@@ -13,6 +13,7 @@ import (
 type collector struct {
 	out        engine.Output
 	processing bool // inside process_item
+	depth      int  // of the requests that the call emits
 }
 
 // requestList is the metatable of lists of requests that were made in Go: an empty one may be emitted.

@@ -122,13 +122,20 @@ func (v *vm) xpcall(L *lua.LState) int {
 		L.Insert(lua.LTrue, 1)
 		return L.GetTop()
 	}
-	raised := v.rethrow(L, err)
 	L.SetTop(0)
 	L.Push(lua.LFalse)
-	L.Push(handler)
-	L.Push(raised.Object)
-	if err := v.protect(L, 1, 1); err != nil {
-		L.Push(v.rethrow(L, err).Object)
+	for range maxHandlers {
+		raised := v.rethrow(L, err)
+		L.Push(handler)
+		L.Push(raised.Object)
+		if err = v.protect(L, 1, 1); err == nil {
+			return 2
+		}
 	}
+	v.rethrow(L, err)
+	L.Push(lua.LString("error in error handling"))
 	return 2
 }
+
+// maxHandlers is how often a handler is called that raises: it handles its own errors, too, as in Lua 5.1.
+const maxHandlers = 10

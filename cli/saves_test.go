@@ -1,0 +1,221 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// pace lets requests through one at a time, so many a second, until it is let go.
+type pace struct {
+	every time.Duration
+
+	mu   sync.Mutex
+	next time.Time // when the next may pass; guarded by mu
+	free bool      // guarded by mu
+}
+
+func (p *pace) wait(r *http.Request) {
+	p.mu.Lock()
+	now := time.Now()
+	if p.next.Before(now) {
+		p.next = now
+	}
+	d := p.next.Sub(now)
+	if p.free {
+		d = 0
+	}
+	p.next = p.next.Add(p.every)
+	p.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}
+
+func (p *pace) letGo() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = true
+}
+
+// savedSite is a site that is crawled while its spider is edited.
+type savedSite struct {
+	seed    string
+	links   string         // options of response:links
+	pages   map[string]int // path -> 1 of the pages that give an item
+	dead    int            // links that are followed and answer 404
+	fetches func() map[string]int
+}
+
+// madeUpSite has n pages, all linked from the first, so that what the crawl knows of them does not grow.
+func madeUpSite(t *testing.T, n int, p *pace) *savedSite {
+	t.Helper()
+	site := newGraphSite(t, &graphSite{pages: n, hook: func(w http.ResponseWriter, r *http.Request, page int) bool {
+		p.wait(r)
+		for i := range n {
+			if page == 0 {
+				fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
+			}
+		}
+		return page == 0
+	}})
+	s := &savedSite{seed: site.url("127.0.0.1", 0), pages: map[string]int{}, fetches: func() map[string]int {
+		paths := map[string]int{}
+		for at, n := range site.fetches() {
+			paths[at[strings.Index(at, "/"):]] = n
+		}
+		return paths
+	}}
+	for i := range n {
+		s.pages[fmt.Sprint("/", i)] = 1
+	}
+	return s
+}
+
+// TestManySaves edits a crawl of about 200 pages a second again and again, every fifth time badly. Every page is fetched once, no callback fails,
+// and what the process holds does not grow. The long form (LUACRAWL_SOAK) is 200 saves, on the pages of the Java API too if they are laid out.
+func TestManySaves(t *testing.T) {
+	t.Parallel()
+	const rate = 200
+	saves, every := 20, 220*time.Millisecond
+	soak := os.Getenv("LUACRAWL_SOAK") != ""
+	if soak {
+		saves = 200
+	}
+	t.Run("made up", func(t *testing.T) {
+		p := &pace{every: time.Second / rate}
+		manySaves(t, madeUpSite(t, saves*rate/3, p), p, saves, every)
+	})
+	folder := sitesFolder()
+	if !soak || folder == "" {
+		t.Logf("not on the pages of the Java API: LUACRAWL_SOAK %v, laid out in %q", soak, folder)
+	} else {
+		t.Run("jdk", func(t *testing.T) {
+			p := &pace{every: time.Second / rate}
+			manySaves(t, realSite(t, folder, "jdk", p), p, saves, every)
+		})
+	}
+}
+
+func manySaves(t *testing.T, site *savedSite, p *pace, saves int, every time.Duration) {
+	e := newEditableOf(t, site.links)
+	run := e.run("luacrawl-measured", "--until-done", "--seed", site.seed)
+	eventually(t, 20*time.Second, "the crawl runs", func() bool { return len(site.fetches()) > 50 })
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var heap, goroutines int
+	start, before := time.Now(), len(site.fetches())
+	for i := 1; i <= saves; i++ {
+		<-tick.C
+		e.saveAgain(i)
+		if i == 10 {
+			heap, goroutines = run.least(t)
+		}
+	}
+	took := time.Since(start)
+	rate := float64(len(site.fetches())-before) / took.Seconds()
+	eventually(t, 10*time.Second, "all broken edits are told", func() bool { return strings.Count(run.output.String(), "not reloaded, revision ") == saves/5 })
+	if len(site.fetches()) == len(site.pages)+site.dead {
+		t.Fatal("the crawl was over before the saves: slow the site")
+	}
+	e.spider("last")
+	eventually(t, 10*time.Second, "the last edit is in effect", func() bool { return e.last().Spider == "last" })
+	heapAfter, goroutinesAfter := run.least(t)
+	p.letGo()
+	run.wantExit(t, 2*time.Minute, 0)
+
+	reloads := strings.Count(run.output.String(), "\nreloaded, revision ")
+	t.Logf("%d saves in %v, %d broken; %d reloads, %d spiders and %d modules seen in items; %.0f pages a second, %d pages", saves, took.Round(time.Second), saves/5,
+		reloads, e.versions("spider"), e.versions("module"), rate, len(site.pages))
+	t.Logf("heap after the tenth save %d KB, at the end %d KB; goroutines %d and %d", heap>>10, heapAfter>>10, goroutines, goroutinesAfter)
+	if reloads < saves/2 {
+		t.Errorf("%d reloads are told of %d saves:\n%s", reloads, saves, run.output)
+	}
+	wantNoGrowth(t, saves, [2]int{heap, heapAfter}, [2]int{goroutines, goroutinesAfter})
+	wantSavedSite(t, site, e)
+}
+
+// saveAgain is the i-th save: every fifth is broken, every second one is of the module too.
+func (e *editable) saveAgain(i int) {
+	e.t.Helper()
+	switch version := fmt.Sprint("v", i); {
+	case i%5 == 0:
+		e.save("graph.lua", "return {{ -- "+version)
+	case i%2 == 0:
+		e.module(version)
+		fallthrough // a module alone does not mend the spider
+	default:
+		e.spider(version)
+	}
+}
+
+// versions is how many values a field has in the items.
+func (e *editable) versions(field string) int {
+	e.t.Helper()
+	seen := map[string]bool{}
+	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "0", "-1") {
+		item := map[string]string{}
+		if err := json.Unmarshal([]byte(raw), &item); err != nil {
+			e.t.Fatalf("item %s: %v", raw, err)
+		}
+		seen[item[field]] = true
+	}
+	return len(seen)
+}
+
+func wantNoGrowth(t *testing.T, saves int, heap, goroutines [2]int) {
+	t.Helper()
+	allowed := heap[0] + heap[0]/10
+	if saves < 200 {
+		allowed += 256 << 10 // so few saves leak little, and pages in flight come and go
+	}
+	if heap[1] > allowed {
+		t.Errorf("the live heap grew from %d to %d bytes", heap[0], heap[1])
+	}
+	if goroutines[1] > goroutines[0]+4 {
+		t.Errorf("goroutines grew from %d to %d", goroutines[0], goroutines[1])
+	}
+}
+
+// wantSavedSite checks that every page was fetched once and stored once, and that no callback failed.
+func wantSavedSite(t *testing.T, site *savedSite, e *editable) {
+	t.Helper()
+	fetches := site.fetches()
+	if len(fetches) != len(site.pages)+site.dead {
+		t.Errorf("%d pages were asked for, want %d and %d dead links", len(fetches), len(site.pages), site.dead)
+	}
+	for path, n := range fetches {
+		if n != 1 {
+			t.Errorf("%s was fetched %d times", path, n)
+		}
+	}
+	items := map[string]int{}
+	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "0", "-1") {
+		var item struct{ URL string }
+		if err := json.Unmarshal([]byte(raw), &item); err != nil {
+			t.Fatalf("item %s: %v", raw, err)
+		}
+		_, path, _ := strings.Cut(strings.TrimPrefix(item.URL, "http://"), "/")
+		items["/"+path]++
+	}
+	for path := range site.pages {
+		if items[path] != 1 {
+			t.Errorf("%s has %d items", path, items[path])
+		}
+	}
+	if len(items) != len(site.pages) {
+		t.Errorf("items of %d pages, want %d", len(items), len(site.pages))
+	}
+	wantNothingLeft(t, e.redis)
+	if errors := e.redis.Strings("HGET", "graph:stats", "spider_exceptions/count"); len(errors) > 0 && errors[0] != "0" {
+		t.Errorf("%s errors of callbacks", errors[0])
+	}
+}
