@@ -232,7 +232,7 @@ func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
 		}
 		c.inflight.add(lease.ID)
 		f.running++
-		if f.workers < f.running {
+		if f.workers < f.running-f.crawl.sinks.waiting() {
 			f.workers++
 			f.hire()
 		}

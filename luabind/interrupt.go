@@ -109,6 +109,14 @@ func (i *interrupt) check(L *lua.LState) {
 	}
 }
 
+// checkContext is check for what has waited on the call's context itself, which may tell before ended does.
+func (i *interrupt) checkContext(L *lua.LState) {
+	if i != nil && i.context != nil && i.context.Err() != nil {
+		i.ended.Store(i.call)
+	}
+	i.check(L)
+}
+
 func (i *interrupt) Done() <-chan struct{} {
 	if i.signal.Load()>>1 == i.call && i.attend() {
 		return closedChannel

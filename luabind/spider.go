@@ -81,10 +81,10 @@ func (s *Spider) files() fileSet { return *s.seen.Load() }
 // Close ends its VMs; those of running calls end with the call.
 func (s *Spider) Close() {
 	s.current.Load().close()
+	s.older.use(nil)
 	if s.databases != nil {
 		s.databases.Close() // an error is about connections that are gone already
 	}
-	s.older.use(nil)
 }
 
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -

@@ -143,10 +143,7 @@ func (s *sqlLibrary) context() context.Context {
 
 // failed returns nil and why, or raises: for a statement that is wrong in itself, and when the call must end.
 func (s *sqlLibrary) failed(L *lua.LState, source *database.Source, err error) int {
-	s.v.interrupt.check(L)
-	if s.context().Err() != nil {
-		L.RaiseError("%s", errInterrupted)
-	}
+	s.v.interrupt.checkContext(L)
 	if database.IsMistake(err) {
 		L.RaiseError("sql: %s", err)
 	}

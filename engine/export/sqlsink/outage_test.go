@@ -126,7 +126,7 @@ func TestLocked(t *testing.T) {
 	})
 }
 
-// TestSlow gives a database that takes a second a row few rows at once, each before the time of a statement is over.
+// TestSlow makes a fast database slow: a statement of as many rows as before would not end in time, so they become fewer.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	each(t, func(b *backend) {
@@ -134,21 +134,29 @@ func TestSlow(t *testing.T) {
 			return // SQLite cannot sleep
 		}
 		table := b.table()
-		s := b.opened(sqlsink.Config{Table: table, Timeout: 20 * time.Second}, title)
-		if b.name == "mariadb" {
-			b.exec("CREATE TRIGGER slow BEFORE INSERT ON " + table + " FOR EACH ROW SET @s = SLEEP(1)")
-		} else {
-			b.exec("CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$",
-				"CREATE TRIGGER slow BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION slow()")
-		}
+		s := b.opened(sqlsink.Config{Table: table, Timeout: 4 * time.Second}, title)
 		var records []export.Record
-		for i := range 14 {
+		for i := range 300 {
 			records = append(records, article(i, nil))
 		}
-		if refused := b.write(s, records...); len(refused) > 0 {
-			b.t.Errorf("refused: %q", refused)
+		b.write(s, records...)
+		if b.name == "mariadb" {
+			b.exec("CREATE TRIGGER slow BEFORE INSERT ON " + table + " FOR EACH ROW SET @s = SLEEP(0.1)")
+		} else {
+			b.exec("CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.1); RETURN NEW; END $$",
+				"CREATE TRIGGER slow BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION slow()")
 		}
-		b.want("SELECT COUNT(*) FROM "+table, "14")
+		for i := range records {
+			records[i].ID = id(1000 + i)
+		}
+		eventually(b.t, func() error {
+			refused, err := s.Write(b.t.Context(), records[:80])
+			if len(refused) > 0 {
+				b.t.Fatalf("refused: %v", refused[0].Err)
+			}
+			return err
+		})
+		b.want("SELECT COUNT(*) FROM "+table, "380")
 	})
 }
 

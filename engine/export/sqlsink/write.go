@@ -15,8 +15,8 @@ import (
 // rows again and again.
 const (
 	firstRows = 8
-	fast      = time.Second
-	slow      = 5 * time.Second
+	fast      = 30      // a statement that took less than this part of the timeout was quick
+	slow      = 6       // and one that took more than this part was slow
 	maxBytes  = 1 << 20 // of values in one statement, below what servers take in a packet
 )
 
@@ -165,9 +165,9 @@ func (s *Sink) run(ctx context.Context, rows []row) error {
 // pace sets how many rows the next statement has.
 func (s *Sink) pace(rows int, took time.Duration) {
 	switch {
-	case took > slow:
+	case took > s.cfg.Timeout/slow:
 		s.rows = max(1, rows/2)
-	case took < fast && rows >= s.rows:
+	case took < s.cfg.Timeout/fast && rows >= s.rows:
 		s.rows = min(s.cfg.Batch, s.rows*2)
 	}
 }
