@@ -24,6 +24,8 @@ require (
 	golang.org/x/text v0.44.0
 )
 
+require github.com/aymanbagabas/go-udiff v0.4.2
+
 require (
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
