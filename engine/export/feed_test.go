@@ -221,7 +221,7 @@ func TestFeedCutsOffWhatACrashTore(t *testing.T) {
 	t.Parallel()
 	everyShape(t, func(t *testing.T, ending string) {
 		for name, tear := range map[string]func(t *testing.T, part, journal string){
-			"bytes that no journal knows": func(t *testing.T, part, _ string) { appendTo(t, part, `{"n":99,"ti`) },
+			"bytes that no journal knows": func(t *testing.T, part, _ string) { appendTo(t, part, strings.Repeat(`{"n":99,"ti`, 500)) },
 			"a torn journal entry and bytes": func(t *testing.T, part, journal string) {
 				appendTo(t, part, `{"n":99}`+"\n")
 				appendTo(t, journal, "\x50\x00\x00\x00\x01\x00\x00\x00abcd{")

@@ -121,12 +121,15 @@ func TestCSVKeepsItsHeader(t *testing.T) {
 		write(t, sink, []Record{{ID: id, JSON: json.RawMessage(`{"a":9,"b":3}`)}})
 	}
 	closeFeed(t, sink)
-	got := read(t, filepath.Join(dir, "1.csv")) + read(t, filepath.Join(dir, "2.csv"))
-	if diff := cmp.Diff("b,c\r\n1,2\r\n3,\r\nb,c\r\n3,\r\n", got); diff != "" {
+	sink = openFeed(t, c)
+	write(t, sink, []Record{{ID: "4", JSON: json.RawMessage(`{"a":9,"b":4}`)}})
+	closeFeed(t, sink)
+	got := read(t, filepath.Join(dir, "1.csv")) + read(t, filepath.Join(dir, "2.csv")) + read(t, filepath.Join(dir, "3.csv"))
+	if diff := cmp.Diff("b,c\r\n1,2\r\n3,\r\nb,c\r\n3,\r\nb,c\r\n4,\r\n", got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := strings.Count(log.String(), "field=a"); n != 1 {
-		t.Errorf("the field without a column was said %d times:\n%s", n, log.String())
+	if n := strings.Count(log.String(), "field=a"); n != 2 {
+		t.Errorf("two runs said %d times that a field has no column:\n%s", n, log.String())
 	}
 }
 
