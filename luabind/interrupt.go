@@ -109,10 +109,10 @@ func (i *interrupt) check(L *lua.LState) {
 	}
 }
 
-// checkContext is check for what has waited on the call's context itself, which may tell before ended does.
+// checkContext is check for what has waited on the call's context itself, which may tell before the signal does.
 func (i *interrupt) checkContext(L *lua.LState) {
 	if i != nil && i.context != nil && i.context.Err() != nil {
-		i.ended.Store(i.call)
+		i.raise(endOf(i.call))
 	}
 	i.check(L)
 }

@@ -42,6 +42,7 @@ type resident struct {
 	again   time.Time       // when to look once more at what was refused; zero: not by itself
 	begin   time.Time       // no crawl before this time
 	failure time.Duration   // the wait after the last failed crawl
+	anew    bool            // the crawl is being ended to begin again with other sinks
 	resting bool            // the crawl has closed itself: only a change begins it again
 	ended   chan crawlEnd
 
@@ -195,7 +196,13 @@ func (r *resident) takeOver(ctx context.Context, e scheduler.Entry) {
 		return
 	}
 	loaded := r.running() != nil
-	if err := r.adopt(rev, e.Policy); err != nil {
+	err = r.adopt(rev, e.Policy)
+	if pipelines := (*luabind.PipelinesChangedError)(nil); loaded && errors.As(err, &pipelines) {
+		r.anew = true
+		r.running().Stop()
+		return
+	}
+	if err != nil {
 		r.refuse(e, err, loaded)
 		return
 	}
@@ -223,7 +230,7 @@ func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) error
 	if c := r.running(); c != nil {
 		return c.Take(rev, older)
 	}
-	source := Source{Revision: rev, Args: r.host.Args, Layers: r.host.Layers}
+	source := Source{Revision: rev, Args: r.host.Args, Layers: r.host.Layers, Outside: r.host.Outside}
 	spider, _, err := source.Load(r.voice)
 	if err != nil {
 		return err
@@ -334,6 +341,9 @@ func (r *resident) crawlEnded(ctx context.Context, end crawlEnd) {
 	case ctx.Err() != nil:
 	case err != nil:
 		r.fail(ctx, err)
+	case r.anew:
+		r.anew, r.begin = false, time.Time{}
+		r.takeOver(ctx, r.entry)
 	case end.sum.Reason == engine.ReasonStopped: // the registry says so in a moment, or says that it runs again
 		r.begin = time.Now().Add(retryLeast)
 	default:
