@@ -18,8 +18,8 @@ type WorkerReport struct {
 	ID         string         `json:"id"` // unique to the process
 	Host       string         `json:"host"`
 	PID        int            `json:"pid"`
-	Kind       string         `json:"kind"` // worker, or run for a pinned file
-	Tool       string         `json:"tool"` // its version of luacrawl
+	Kind       string         `json:"kind"`           // worker, or run for a pinned file
+	Tool       string         `json:"tool"`           // its version of luacrawl
 	Only       []string       `json:"only,omitempty"` // spiders that it was told to run; none means all
 	Started    time.Time      `json:"started"`
 	Heap       int64          `json:"heap"` // bytes

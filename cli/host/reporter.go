@@ -20,9 +20,9 @@ const (
 
 // Identity is who a process of the fleet is.
 type Identity struct {
-	Worker string // names this process to others: host:pid
-	Kind   string // worker, or run for a pinned file
-	Tool   string // version of luacrawl
+	Worker string   // names this process to others: host:pid
+	Kind   string   // worker, or run for a pinned file
+	Tool   string   // version of luacrawl
 	Only   []string // spiders that it runs; none means all of the fleet
 }
 
