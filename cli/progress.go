@@ -126,8 +126,6 @@ func doing(s engine.Progress) string {
 	return ""
 }
 
-func rateText(rate float64) string { return strconv.FormatFloat(round(rate), 'f', -1, 64) }
-
 // round keeps one digit after the point, none from 100 on.
 func round(f float64) float64 {
 	if f >= 100 {

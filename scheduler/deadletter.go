@@ -25,6 +25,7 @@ const (
 	ReasonTooLarge        = "request_too_large"
 	ReasonProcessItem     = "process_item_error"
 	ReasonWrongType       = "wrong_type" // the queue's key holds another type
+	ReasonPurged          = "purged"     // a person has purged the requests of its revision
 )
 
 // DeadLetter is a seed, a request or an item that was given up, as S:dead holds it.

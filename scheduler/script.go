@@ -62,6 +62,8 @@ var (
 	flipScript    = newScript("flip", "registry")
 	controlScript = newScript("control", "registry")
 	reportScript  = newScript("report", "registry")
+	slotsScript   = newScript("slots")
+	purgeScript   = newScript("purge", "letters")
 )
 
 // call queues the script in a pipeline, or runs it on a client.
