@@ -34,11 +34,10 @@ func (p *program) app() *cli.App {
 		UsageText:   "luacrawl COMMAND [OPTION...] [ARGUMENT...]",
 		Description: "Try it without a network and without a Redis:\n\n  luacrawl run --demo",
 		Commands: slices.Concat([]*cli.Command{
-			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.topCommand(), p.workersCommand(),
+			p.runCommand(), p.workerCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.topCommand(), p.workersCommand(),
+			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
 		}, p.controlCommands(), []*cli.Command{
 			p.setCommand(), p.purgeCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
-
-			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
 			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
 		}),
 		Reader:                    p.In,

@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"luacrawl/cli/host"
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/redistest"
 )
@@ -198,7 +199,7 @@ func TestTopIsUsed(t *testing.T) {
 	p := &program{System: System{Streams: Streams{In: keys, Out: screen}, Environ: []string{"TERM=xterm-256color", "NO_COLOR=1"}}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	w := &watcher{observer: o.client.Observe(), client: o.client, author: "bob", rates: map[string]*rates{}}
+	w := &watcher{observer: o.client.Observe(), client: o.client, author: "bob", rates: map[string]*host.Rates{}}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- p.topLive(ctx, newTopModel("redis", 200*time.Millisecond, w.look(ctx), w.put(ctx)), tea.WithWindowSize(100, 30))

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"luacrawl/cli/host"
 	"luacrawl/scheduler"
 )
 
@@ -57,7 +58,7 @@ func (p *program) topCommand() *cli.Command {
 				return usagef("top draws on a terminal, and this is none: --once prints one picture as text, --json one document")
 			}
 			return p.onSpiders(c, where.look, func(ctx context.Context, redis *place, l *logs, fleets []scheduler.Fleet) error {
-				w := &watcher{observer: redis.client.Observe(), client: redis.client, author: p.author(c), rates: map[string]*rates{}}
+				w := &watcher{observer: redis.client.Observe(), client: redis.client, author: p.author(c), rates: map[string]*host.Rates{}}
 				if c.NArg() > 0 {
 					for _, f := range fleets {
 						w.names = append(w.names, f.Spider)
@@ -124,7 +125,7 @@ type watcher struct {
 	client   *scheduler.Client
 	names    []string // of the spiders to show; none means all
 	author   string
-	rates    map[string]*rates
+	rates    map[string]*host.Rates
 }
 
 // fleetView is what the view shows.
@@ -149,10 +150,10 @@ func (w *watcher) watch(ctx context.Context, chosen string) (fleetView, error) {
 		}
 		r := w.rates[s.Spider]
 		if r == nil {
-			r = &rates{}
+			r = &host.Rates{}
 			w.rates[s.Spider] = r
 		}
-		view.Rates[s.Spider] = max(0, r.add(o.Time, s.Stats["response_received_count"])) // a flush sets it back
+		view.Rates[s.Spider] = max(0, r.Add(o.Time, s.Stats["response_received_count"])) // a flush sets it back
 	}
 	return view, nil
 }

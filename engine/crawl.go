@@ -26,6 +26,10 @@ type Options struct {
 	UntilDone  bool               // end when the crawl is finished
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
 	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
+
+	// OnControl is told when people have told the whole crawl something (scheduler.Control), at the start too. It is called by the
+	// feeder, so it must not wait.
+	OnControl func(version int64, state scheduler.State)
 }
 
 // Crawl is the crawl of one spider on one host.
@@ -65,7 +69,7 @@ func New(o Options) (*Crawl, error) {
 	return c, nil
 }
 
-// Run crawls until ctx ends, a close condition holds, or, with UntilDone, the crawl is finished. When ctx ends it stops
+// Run crawls until ctx ends, the crawl is stopped in the whole fleet, a close condition holds, or, with UntilDone, the crawl is finished. When ctx ends it stops
 // leasing, lets running pages finish up to the grace period, commits them and hands the rest back. The error says why the
 // crawl failed; the summary is valid in any case. Run may be called once.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
@@ -87,9 +91,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	}()
 
 	services, _ := errgroup.WithContext(hard)
-	for range c.Settings.ConcurrentRequests {
-		services.Go(func() error { return newWorker(c).Run(hard) })
-	}
+	c.feeder.hire = func() { services.Go(func() error { return newWorker(c).Run(hard) }) }
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
@@ -109,6 +111,9 @@ func (c *Crawl) Kill() { c.killOnce.Do(func() { close(c.killed) }) }
 
 var errTimeout = errors.New("the run's timeout is over")
 
+// ErrStopped as the cause of the end of Run's context ends a crawl without grace: running pages are handed back.
+var ErrStopped = errors.New("the crawl was stopped")
+
 // Why a crawl ended, as Summary.Reason has it.
 const (
 	ReasonFinished     = "finished"
@@ -121,6 +126,7 @@ const (
 	ReasonItemCount    = "closespider_itemcount"
 	ReasonErrorCount   = "closespider_errorcount"
 	ReasonFailed       = "failed"
+	ReasonStopped      = "stopped" // its state in the fleet became stopped, or ErrStopped ended Run's context
 	summaryStatsWithin = 2 * time.Second
 )
 
@@ -159,7 +165,8 @@ type Progress struct {
 	InFlight             int
 	Down                 time.Time // since when Redis has not answered; zero when it does
 	Paused               bool
-	Idle                 bool // waiting for seeds
+	State                scheduler.State // of the crawl in the whole fleet, as last heard; "" before
+	Idle                 bool            // waiting for seeds
 }
 
 // Progress may be asked at any time.
@@ -172,6 +179,7 @@ func (c *Crawl) Progress() Progress {
 		InFlight: c.inflight.len(),
 		Down:     c.Frontier.Down(),
 		Paused:   c.feeder.paused.Load(),
+		State:    c.feeder.heard(),
 		Idle:     c.feeder.idle.Load(),
 	}
 }

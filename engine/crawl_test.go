@@ -36,7 +36,7 @@ func (s *goSpider) AllowedDomains() []string                { return s.domains }
 func (s *goSpider) StartURLs() []string                     { return s.start }
 func (s *goSpider) Settings() map[string]any                { return nil }
 func (s *goSpider) Seeds(context.Context) ([][]byte, error) { return nil, nil }
-func (s *goSpider) HasCallback(name string) (bool, string) {
+func (s *goSpider) HasCallback(_ context.Context, name, _ string) (bool, string) {
 	return s.callbacks[name] != nil || s.errbacks[name] != nil, s.Revision()
 }
 

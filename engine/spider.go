@@ -36,9 +36,9 @@ type Spider interface {
 	StartURLs() []string
 	Settings() map[string]any // numbers, strings, booleans as the script has them
 
-	// HasCallback reports whether the spider has a function of that name, and the revision that was asked: the next call may run on
-	// another one.
-	HasCallback(name string) (has bool, revision string)
+	// HasCallback reports whether the spider has a function of that name for a request that revision made has made, and the revision that
+	// was asked: the next call may run on another one.
+	HasCallback(ctx context.Context, name, made string) (has bool, revision string)
 	// MakeRequests turns one seed into requests.
 	MakeRequests(ctx context.Context, seed []byte) (*Output, error)
 	// Parse calls the request's callback with its response. The error is a *UnknownCallbackError when it has none of that name.

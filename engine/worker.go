@@ -135,7 +135,7 @@ func (p *page) seedFailed(seed string, err error) {
 
 // request fetches the page and calls its callback.
 func (p *page) request(ctx context.Context) {
-	if !p.knowsCallbacks() {
+	if !p.knowsCallbacks(ctx) {
 		return
 	}
 	resp, err := p.download(ctx)

@@ -55,10 +55,12 @@ func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, e
 		return nil, err
 	}
 	g.fsys = nil
-	g.id = g.hash()
-	g.revision = scheduler.ShortRevision(g.id)
+	g.identify(g.hash())
 	return g, nil
 }
+
+// identify gives a generation the ID of its revision.
+func (g *generation) identify(id string) { g.id, g.revision = id, scheduler.ShortRevision(id) }
 
 // newGeneration makes a generation that has read nothing.
 func newGeneration(fsys fs.FS, main, display string, o Options) *generation {

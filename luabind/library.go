@@ -15,6 +15,7 @@ func (v *vm) openLibraries() {
 	v.library(lua.OpenBase, lua.BaseLibName)
 	v.openOS()
 	keep(v.L.G.Global, append(baseNames, "os"))
+	v.openIpairs()
 	v.openTable()
 	v.openMath()
 	v.openString()

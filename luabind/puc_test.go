@@ -90,7 +90,7 @@ func TestPUCSuite(t *testing.T) {
 			v := newVM(nil, nil)
 			defer v.close()
 			v.openCompiler()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			if _, err := v.call(ctx, v.L.NewFunctionFromProto(c.proto)); err != nil {
 				t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // origin is where a spider came from, and so where its edits come from.
@@ -12,6 +13,7 @@ type origin struct {
 	fsys    fs.FS
 	main    string // its file in fsys
 	display string // how errors name the folder
+	id      string // of the revision that fsys holds; "" is what its files make
 	options Options
 }
 
@@ -19,6 +21,9 @@ type origin struct {
 func (o *origin) load() (*generation, fileSet, error) {
 	r := &recorder{FS: o.fsys, seen: fileSet{}}
 	g, err := loadGeneration(r, o.main, o.display, o.options)
+	if err == nil && o.id != "" {
+		g.identify(o.id)
+	}
 	return g, r.seen, err
 }
 
@@ -39,9 +44,29 @@ func (r Reloaded) Changed() bool { return r.Before != r.After }
 func (s *Spider) Reload(accept func(settings map[string]any) error) (Reloaded, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
+	return s.reload(&s.origin, accept, nil)
+}
+
+// ReloadRevision is Reload with the files of a revision. older says how requests that other revisions made are finished from now on: by the
+// revision that made each, which older finds by the short form of its ID; nil leaves all to the new one. They keep the way they had when
+// the revision is refused.
+func (s *Spider) ReloadRevision(r *scheduler.Revision, older Older, accept func(settings map[string]any) error) (Reloaded, error) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	o := originOf(r, s.origin.options)
+	done, err := s.reload(&o, accept, older)
+	if err == nil {
+		s.origin = o
+		s.older.use(older)
+	}
+	return done, err
+}
+
+// reload makes what o holds the current generation. With older the one before is kept for the requests that it has made.
+func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Older) (Reloaded, error) {
 	old := s.current.Load()
 	unchanged := Reloaded{old.revision, old.revision}
-	next, seen, err := s.origin.load()
+	next, seen, err := o.load()
 	s.seen.Store(&seen)
 	if err != nil {
 		return unchanged, err
@@ -54,11 +79,15 @@ func (s *Spider) Reload(accept func(settings map[string]any) error) (Reloaded, e
 			return unchanged, err
 		}
 	}
-	if next.revision == old.revision {
+	if next.id == old.id {
 		return unchanged, nil
 	}
 	s.current.Store(next)
-	old.close()
+	if older == nil {
+		old.close()
+	} else {
+		s.older.keep(old)
+	}
 	return Reloaded{old.revision, next.revision}, nil
 }
 

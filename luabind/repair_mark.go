@@ -13,7 +13,8 @@ var (
 	concatMark = "concat " + rand.Text()
 	passMark   = "pass " + rand.Text()
 	numberMark = "number " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction}
+	lengthMark = "length " + rand.Text()
+	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction, lengthMark: lengthFunction}
 )
 
 // passFunction returns its arguments.

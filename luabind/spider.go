@@ -37,7 +37,8 @@ type Spider struct {
 	origin    origin
 	current   atomic.Pointer[generation]
 	seen      atomic.Pointer[fileSet] // what the last load looked at, whether it was good or not
-	reloading sync.Mutex              // held by Reload: one at a time
+	reloading sync.Mutex              // held by Reload and ReloadRevision: one at a time
+	older     olderGenerations
 }
 
 var _ engine.Spider = (*Spider)(nil)
@@ -45,8 +46,16 @@ var _ engine.Spider = (*Spider)(nil)
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
-	o.watch = newHeapWatch(o.MemoryLimit)
-	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}}
+	return loadFrom(origin{fsys: fsys, main: path.Clean(main), display: display, options: o})
+}
+
+// LoadRevision is Load with the files of a revision, which Revision.Validate has found whole. Errors name its files as they are in it.
+func LoadRevision(r *scheduler.Revision, o Options) (*Spider, error) { return loadFrom(originOf(r, o)) }
+
+func loadFrom(o origin) (*Spider, error) {
+	o.options.watch = newHeapWatch(o.options.MemoryLimit)
+	s := &Spider{origin: o}
+	s.older.load = s.loadOlder
 	g, seen, err := s.origin.load()
 	if err != nil {
 		return nil, err
@@ -60,7 +69,10 @@ func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
 func (s *Spider) files() fileSet { return *s.seen.Load() }
 
 // Close ends its VMs; those of running calls end with the call.
-func (s *Spider) Close() { s.current.Load().close() }
+func (s *Spider) Close() {
+	s.current.Load().close()
+	s.older.use(nil)
+}
 
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
 func (s *Spider) Name() string { return s.current.Load().name }
@@ -83,9 +95,10 @@ func (s *Spider) StartURLs() []string { return s.current.Load().startURLs }
 // Settings are the spider's settings: float64, string, bool, and []any of them.
 func (s *Spider) Settings() map[string]any { return s.current.Load().settings }
 
-// HasCallback reports whether the spider has a function of that name that may get responses, and which revision of it was asked.
-func (s *Spider) HasCallback(name string) (has bool, revision string) {
-	g := s.current.Load()
+// HasCallback reports whether the spider has a function of that name that may get responses of a request that the revision made has made,
+// and which revision of it was asked. It waits for a revision that is not at hand, until ctx ends.
+func (s *Spider) HasCallback(ctx context.Context, name, made string) (has bool, revision string) {
+	g := s.generationFor(ctx, made)
 	return g.isCallback(name), g.revision
 }
 
@@ -120,7 +133,7 @@ func (v *vm) takeReturned(ctx context.Context, result lua.LValue) error {
 
 // Parse calls the request's callback with its response and its cb_kwargs.
 func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output, error) {
-	g := s.current.Load()
+	g := s.generationFor(ctx, r.Request.Revision)
 	name := r.Request.Callback
 	if name == "" {
 		name = defaultCallback
@@ -139,7 +152,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 
 // Errback calls the request's errback with a table of request, response (or nil), reason and message.
 func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output, error) {
-	g := s.current.Load()
+	g := s.generationFor(ctx, f.Request.Revision)
 	name := f.Request.Errback
 	if !g.isCallback(name) {
 		return nil, g.unknownCallback(name)

@@ -22,7 +22,8 @@ type vm struct {
 	running   *lua.LState               // the state whose function runs
 	spare     []*lua.LState             // states for protected calls
 	depth     int                       // protected calls and coroutines running inside each other
-	made      int                       // bytes of values since the heap was looked at
+	made      int                       // bytes of large values that the call has made,
+	looked    int                       // and when the heap was last looked at
 	broken    bool                      // it may not be used again
 	random    *rand.Rand                // nil until a script asks for a number
 	requests  *lua.LTable               // metatable of requests
@@ -72,7 +73,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	defer v.watch().end(v)
 	v.running = v.L
 	v.L.SetTop(0)
-	v.depth, v.made, v.loading = 0, 0, v.loading[:0]
+	v.depth, v.made, v.looked, v.loading = 0, 0, 0, v.loading[:0]
 	if len(v.spare) > maxSpare { // a state may have grown to 2 MB
 		v.spare = nil
 	}
