@@ -221,8 +221,13 @@ func (r *resident) fetch(ctx context.Context, e scheduler.Entry) (*scheduler.Rev
 	return rev, err
 }
 
-// adopt loads a revision: into the crawl that runs, or for the one to come.
-func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) error {
+// adopt loads a revision: into the crawl that runs, or for the one to come. A panic in it is a fault of the revision.
+func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error while loading revision %s: %v", scheduler.ShortRevision(rev.ID), p)
+		}
+	}()
 	var older luabind.Older
 	if policy == scheduler.FinishOld {
 		older = r.host.Client.Revision
