@@ -13,7 +13,8 @@ var (
 	concatMark = "concat " + rand.Text()
 	passMark   = "pass " + rand.Text()
 	lengthMark = "length " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, lengthMark: lengthFunction}
+	fullMark   = "full " + rand.Text()
+	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, lengthMark: lengthFunction, fullMark: fullFunction}
 )
 
 // passFunction returns its arguments.
