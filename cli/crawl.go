@@ -45,6 +45,10 @@ func (c *crawl) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.output.close()) }()
+	if c.downloader, err = newDownloader(c.settings, c.job.source.layers.environ); err != nil {
+		return err
+	}
+	defer c.downloader.Close()
 	if c.place, err = c.open(ctx); err != nil {
 		return err
 	}
@@ -52,11 +56,6 @@ func (c *crawl) run(ctx context.Context) (err error) {
 	if err = c.join(ctx); err != nil {
 		return err
 	}
-	c.downloader = fetch.New(fetch.Config{
-		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
-		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
-	})
-	defer c.downloader.Close()
 	if c.engine, err = c.newEngine(); err == nil {
 		c.reloader = newReloader(c.spider, c.job.source, c.logs, c.engine.SetSettings)
 		c.stop.onSecond(c.engine.Kill)
@@ -137,7 +136,10 @@ func (c *crawl) announce() {
 	if c.place.embedded() {
 		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
 	}
-	l.notice("not for other people's sites yet: robots.txt is not read and private addresses are not refused")
+	l.notice("not for other people's sites yet: robots.txt is not read")
+	if isAnonymous(c.settings.UserAgent) {
+		l.notice(fmt.Sprintf("user_agent is %q, which names nobody: set one that says who you are and how to reach you, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", c.settings.UserAgent))
+	}
 	if !c.job.untilDone {
 		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))
 	}

@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Defer(redis.Close)
-			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"))
+			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"), privateAllowed)
 			env.Values[redisKey{}] = redis
 			return nil
 		},
@@ -57,6 +57,9 @@ func TestScripts(t *testing.T) {
 		Deadline:        time.Now().Add(6 * time.Minute), // a command that hangs shows where
 	})
 }
+
+// privateAllowed lets a crawl reach the sites of tests, which are on loopback addresses.
+const privateAllowed = "LUACRAWL_ALLOW_PRIVATE_ADDRESSES=true"
 
 type redisKey struct{}
 

@@ -61,7 +61,7 @@ func TestApplyUnits(t *testing.T) {
 
 func TestWhatIsNotBuiltIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, values := range []map[string]any{{"robotstxt_obey": true}, {"allow_private_addresses": false}} {
+	for _, values := range []map[string]any{{"robotstxt_obey": true}} {
 		s := engine.DefaultSettings()
 		if err := s.Apply("--set", values); err != nil {
 			t.Fatal(err)
