@@ -43,7 +43,7 @@ func (d *Downloader) header(h http.Header, u *url.URL, v *via) http.Header {
 		maps.Copy(full, h)
 	}
 	auth := d.authorization(u)
-	drop := has(full, "Proxy-Authorization") && (v == nil || v.tunnel) // the site would get it
+	drop := has(full, "Proxy-Authorization") && (v == nil || v.tunnel || v.proxy.User != nil) // the site would get it, or the proxy two
 	if auth != "" && !has(full, "Authorization") || drop {
 		full = maps.Clone(full)
 		if auth != "" && !has(full, "Authorization") {

@@ -44,21 +44,30 @@ func (v *via) fail(format string, args ...any) *Error {
 }
 
 // classify is the error of a download through v.
-func (v *via) classify(ctx context.Context, err error) *Error {
-	e := classify(ctx, err)
-	switch e.Kind {
-	case KindProxy, KindPrivate, KindCanceled, KindInvalid, KindTooLarge:
-		return e
+func (v *via) classify(watch *watch, err error) *Error {
+	var (
+		own *Error
+		op  *net.OpError
+	)
+	if errors.As(err, &own) && watch.Err() == nil {
+		return own // it says all
 	}
-	if v.isFault(e) {
+	e := classify(watch, err)
+	switch {
+	case watch.Err() != nil || e.Kind == KindTooLarge:
+		return e
+	case errors.As(err, &op) && strings.HasPrefix(op.Op, "socks") && ofTarget(op.Err.Error()):
+		e.Kind = KindConnect
+	case v.isFault(e):
 		return v.fail("%w", e.Err)
 	}
 	return &Error{e.Kind, fmt.Errorf("through proxy %s: %w", ProxyName(v.proxy), e.Err)}
 }
 
+// isFault: the proxy, and not what lies behind it, has failed.
 func (v *via) isFault(e *Error) bool {
 	if v.isConnected() {
-		return !v.tunnel && (e.Kind == KindBroken || e.Kind == KindConnect)
+		return !v.tunnel && e.Kind == KindBroken
 	}
 	var (
 		op     *net.OpError
@@ -67,8 +76,6 @@ func (v *via) isFault(e *Error) bool {
 	switch {
 	case errors.As(e.Err, &op) && op.Op == "proxyconnect":
 		return true
-	case errors.As(e.Err, &op) && op.Op == "socks":
-		return !ofTarget(op.Err.Error())
 	case errors.As(e.Err, &record):
 		return true // what comes through the tunnel is the proxy's own page
 	}
