@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts in testdata/script are sessions at a command line. Each has a folder, a Redis ($REDIS) and the demo site
-// ($SITE; $SITE/slow does not answer) of its own.
+// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent) of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -71,6 +72,15 @@ func newSite() (*httptest.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", news)
 	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.RawQuery) // wherever it leads
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Authorization", "Accept-Language", "Referer", "User-Agent"} {
+			fmt.Fprintf(w, "%s=%s;", name, r.Header.Get(name))
+		}
+	})
 	mux.Handle("/blog/", http.StripPrefix("/blog", http.FileServer(http.Dir("../examples/blog/site"))))
 	return httptest.NewServer(mux), nil
 }

@@ -79,15 +79,23 @@ func resolve(s *Settings, v any) error {
 	for _, word := range list {
 		host, address, _ := strings.Cut(word, "=")
 		a, err := netip.ParseAddr(strings.Trim(strings.TrimSpace(address), "[]"))
-		u, bad := weburl.Parse("http://" + strings.TrimSpace(host) + "/")
-		if err != nil || a.Zone() != "" || bad != nil || weburl.Hostname(u) != strings.TrimSuffix(strings.TrimPrefix(u, "http://"), "/") {
+		name, ok := hostName(strings.TrimSpace(host))
+		if err != nil || a.Zone() != "" || !ok {
 			return fmt.Errorf("want HOST=ADDRESS, as in shop.example=10.1.2.3, got %q", word)
 		}
-		name := strings.TrimSuffix(weburl.Hostname(u), ".")
 		fixed[name] = append(fixed[name], a.Unmap())
 	}
 	s.Resolve = fixed
 	return nil
+}
+
+// hostName is a host as URLs have it: lower case, IDNA; without the dot at the end.
+func hostName(word string) (string, bool) {
+	if strings.ContainsAny(word, ":/?#@\\") {
+		return "", false
+	}
+	u, err := weburl.Parse("http://" + word + "/")
+	return strings.TrimSuffix(weburl.Hostname(u), "."), err == nil
 }
 
 func proxies(s *Settings, v any) error {
@@ -150,12 +158,12 @@ func secret(field func(*Settings) *string) func(*Settings, any) error {
 }
 
 func authDomain(s *Settings, v any) error {
-	word, ok := v.(string)
-	u, err := weburl.Parse("http://" + word + "/")
-	if !ok || err != nil || weburl.Hostname(u) != strings.TrimSuffix(strings.TrimPrefix(u, "http://"), "/") {
+	word, isText := v.(string)
+	name, ok := hostName(word)
+	if !isText || !ok {
 		return fmt.Errorf("want a domain without scheme, port or path, as in news.example, got %v", v)
 	}
-	s.HTTPAuthDomain = weburl.Hostname(u)
+	s.HTTPAuthDomain = name
 	return nil
 }
 
