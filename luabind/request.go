@@ -19,7 +19,7 @@ type luaRequest struct {
 	*scheduler.Request
 	meta, cbKwargs *lua.LTable
 	proxy          lua.LValue // as an option gave it, on its way into meta; else nil
-	own            bool // made by the script and not emitted yet: no one else has it
+	own            bool       // made by the script and not emitted yet: no one else has it
 }
 
 // newRequest makes the userdata that scripts see as a request.
