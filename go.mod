@@ -22,6 +22,8 @@ require (
 	golang.org/x/text v0.44.0
 )
 
+require github.com/aymanbagabas/go-udiff v0.4.2
+
 require (
 	github.com/bits-and-blooms/bitset v1.20.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

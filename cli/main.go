@@ -34,6 +34,8 @@ func (p *program) app() *cli.App {
 		Description: "Try it without a network and without a Redis:\n\n  luacrawl run --demo",
 		Commands: []*cli.Command{
 			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
+
+			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
 			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
 		},
 		Reader:                    p.In,

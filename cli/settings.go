@@ -12,7 +12,7 @@ import (
 const envPrefix = "LUACRAWL_"
 
 // notSettings are variables with the prefix that mean something else: to this command, and to the tests and benchmarks.
-var notSettings = []string{envRedis, "LUACRAWL_SOAK", "LUACRAWL_SITES"}
+var notSettings = []string{envRedis, envNamespace, "LUACRAWL_SOAK", "LUACRAWL_SITES"}
 
 // layers are the settings from outside of the spider.
 type layers struct {

@@ -3,8 +3,6 @@ package luabind
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +15,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // loadTimeout is how long the top level of a spider's files may run.
@@ -26,7 +25,8 @@ const loadTimeout = 5 * time.Second
 // does not change once it is loaded. A spider runs on one generation at a time, and a call on one from start to end.
 type generation struct {
 	definition
-	revision string
+	id       string // of the revision, 64 hex digits
+	revision string // its short form
 	options  Options
 	display  string // how errors name the folder
 	fsys     fs.FS  // nil once it is loaded
@@ -55,7 +55,8 @@ func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, e
 		return nil, err
 	}
 	g.fsys = nil
-	g.revision = g.hash()
+	g.id = g.hash()
+	g.revision = scheduler.ShortRevision(g.id)
 	return g, nil
 }
 
@@ -241,12 +242,14 @@ func (g *generation) sources() []*source {
 	return all
 }
 
-// hash is the revision: the first 12 hex digits of the SHA-256 of all files, in the order of their names.
-func (g *generation) hash() string {
-	h := sha256.New()
+// texts are the contents of all files that were read, by their paths.
+func (g *generation) texts() map[string][]byte {
+	texts := map[string][]byte{}
 	for _, s := range g.sources() {
-		fmt.Fprintf(h, "%d %s %d\n", len(s.path), s.path, len(s.text))
-		h.Write(s.text)
+		texts[s.path] = s.text
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	return texts
 }
+
+// hash is the ID of the revision that the files make.
+func (g *generation) hash() string { return scheduler.RevisionID(g.mainPath, g.texts()) }

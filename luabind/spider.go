@@ -65,8 +65,14 @@ func (s *Spider) Close() { s.current.Load().close() }
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
 func (s *Spider) Name() string { return s.current.Load().name }
 
-// Revision is the first 12 hex digits of the SHA-256 of the spider's files.
+// Revision is the short form of the ID of the revision that runs.
 func (s *Spider) Revision() string { return s.current.Load().revision }
+
+// Content is the revision that runs: its files, its ID, and the spider's name. Nobody changes the files.
+func (s *Spider) Content() *scheduler.Revision {
+	g := s.current.Load()
+	return &scheduler.Revision{ID: g.id, Spider: g.name, Main: g.main.path, Files: g.texts()}
+}
 
 // AllowedDomains are the hosts whose pages, with those of their subdomains, belong to the crawl; none means all.
 func (s *Spider) AllowedDomains() []string { return s.current.Load().domains }

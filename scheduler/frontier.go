@@ -57,7 +57,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	keys := cfg.Keys.of(cfg.Spider)
+	keys := c.keysOf(cfg.Keys, cfg.Spider)
 	f := &Frontier{
 		client: c, cfg: cfg, keys: keys, keyList: keys.list(), logger: cfg.Logger,
 		worker: cfg.Worker + "#" + nonce()[:8], suspects: map[string]bool{},
@@ -65,7 +65,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	if err := f.join(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.try(ctx, func() error { return c.rdb.SAdd(ctx, spidersKey, cfg.Spider).Err() }); err != nil {
+	if err := c.try(ctx, func() error { return c.rdb.SAdd(ctx, c.registry().spiders(), cfg.Spider).Err() }); err != nil {
 		return nil, fmt.Errorf("registering spider %s: %w", cfg.Spider, err)
 	}
 	f.warnForeign(ctx)

@@ -59,6 +59,9 @@ var (
 	requeueScript = newScript("requeue", "push", "strike")
 	dropScript    = newScript("drop", "strike")
 	forgetScript  = newScript("forget")
+	flipScript    = newScript("flip", "registry")
+	controlScript = newScript("control", "registry")
+	reportScript  = newScript("report", "registry")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

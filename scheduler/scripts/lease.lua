@@ -6,11 +6,16 @@
 --       suspects: how many of them to hand out at most, again: 1 when this nonce may have been asked before
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
--- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
+-- Live settings that people have made (kept:...) go before the worker's own delay and concurrency.
+-- Returns {wait ms, now, epoch, "<state> <version of the control>", pending, (id, slot, member)...}; the same nonce again gets the same leases.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued')
-local out = {0, now, state[1] or '0', state[2] or '0', state[3] or '0'}
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain')
+local mode = state[5] or 'running'
+if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
+local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
+if state[7] and tonumber(state[7]) then delay = tonumber(state[7]) end
+if state[8] and tonumber(state[8]) then concurrency = tonumber(state[8]) end
 
 if ARGV[11] ~= '' then
   local last = redis.call('HGET', commits, ARGV[10]) or ''
@@ -66,7 +71,7 @@ end
 local function beat()
   if ARGV[9] ~= '0' then redis.pcall('ZADD', workers, now + tonumber(ARGV[9]), ARGV[8]) end
 end
-if out[4] == '1' then
+if mode == 'paused' or mode == 'stopped' then
   beat()
   out[1] = 1000
   return out
