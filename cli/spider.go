@@ -54,16 +54,22 @@ func (p *program) source(c *cli.Context, file string) (source, error) {
 		return source{}, usagef("%s is a folder: give the path of a Lua file in it", file)
 	}
 	dir, main := filepath.Split(filepath.Clean(file))
+	outside, err := p.outside(c, nil)
+	if err != nil {
+		return source{}, err
+	}
 	return source{
 		fsys: os.DirFS(cmp.Or(dir, ".")), folder: cmp.Or(dir, "."), main: main, display: filepath.ToSlash(dir), args: args,
-		layers: layers(p.Environ, sets), outside: p.outside(c, nil),
+		layers: layers(p.Environ, sets), outside: outside,
 	}, nil
 }
 
 // outside is what a spider may reach: of the environment all variables for a file of this host, and those that are named for spiders that
 // others have pushed.
-func (p *program) outside(c *cli.Context, named []string) host.Outside {
+func (p *program) outside(c *cli.Context, named []string) (host.Outside, error) {
+	proxy, err := environmentProxy(p.Environ)
 	return host.Outside{
+		Proxy: proxy,
 		Env: func(name string) (string, bool) {
 			if named != nil && !slices.Contains(named, name) {
 				return "", false
@@ -72,7 +78,7 @@ func (p *program) outside(c *cli.Context, named []string) host.Outside {
 		},
 		Stdout: p.screen.above(p.Out),
 		Spool:  filepath.Join(cmp.Or(c.String("data"), os.TempDir()), "spool"),
-	}
+	}, err
 }
 
 func (s source) String() string { return s.display + s.main }

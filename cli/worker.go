@@ -98,8 +98,12 @@ func (p *program) hostOptions(c *cli.Context) (host.Options, error) {
 			return host.Options{}, usagef("%q is no name of a spider: worker takes the names of spiders that were pushed (luacrawl push FILE), not files", name)
 		}
 	}
+	outside, err := p.outside(c, append([]string{}, c.StringSlice("env")...))
+	if err != nil {
+		return host.Options{}, err
+	}
 	return host.Options{
-		Only: c.Args().Slice(), Data: c.String("data"), Args: args, Layers: layers(p.Environ, sets), Outside: p.outside(c, append([]string{}, c.StringSlice("env")...)),
+		Only: c.Args().Slice(), Data: c.String("data"), Args: args, Layers: layers(p.Environ, sets), Outside: outside,
 		Identity: host.Identity{Worker: p.Worker, Kind: "worker", Tool: readVersion().Version},
 	}, nil
 }

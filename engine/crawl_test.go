@@ -113,7 +113,7 @@ func newRigWith(t *testing.T, spider engine.Spider, change func(*engine.Settings
 		defer cancel()
 		_ = r.frontier.Close(ctx)
 	})
-	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second})
+	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second, AllowPrivate: true})
 	t.Cleanup(downloader.Close)
 	o := engine.Options{Spider: spider, Settings: r.settings, Frontier: r.frontier, Downloader: downloader, UntilDone: true, OnItems: r.take}
 	for _, s := range seeds {

@@ -170,6 +170,7 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		p.callFailed(err)
 		return
 	}
+	p.refer(resp, out.Requests)
 	p.take(out, p.req.Depth)
 }
 

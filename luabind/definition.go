@@ -167,7 +167,7 @@ func stringList(t *lua.LTable, field string) ([]string, error) {
 	return out, err
 }
 
-// settingsOf reads spider.settings: numbers, strings, booleans, and lists of them.
+// settingsOf reads spider.settings: numbers, strings, booleans, lists of them, and tables of names and strings.
 func settingsOf(t *lua.LTable) (map[string]any, error) {
 	value := t.RawGetString("settings")
 	table, ok := value.(*lua.LTable)
@@ -186,7 +186,7 @@ func settingsOf(t *lua.LTable) (map[string]any, error) {
 		case !ok && err == nil:
 			err = fmt.Errorf("spider.settings has a %s as a key (%s); its keys are names of settings", k.Type(), k)
 		case !known && err == nil:
-			err = fmt.Errorf("spider.settings.%s is a %s; a setting is a number, a string, true or false, or a list of them", k, value.Type())
+			err = fmt.Errorf("spider.settings.%s is a %s; a setting is a number, a string, true or false, a list of them, or a table of names and strings", k, value.Type())
 		}
 		out[string(name)] = setting
 	})
@@ -202,17 +202,32 @@ func settingValue(lv lua.LValue) (any, bool) {
 	case lua.LBool:
 		return bool(lv), true
 	case *lua.LTable:
+		if lv.Len() == 0 {
+			return namedValues(lv)
+		}
 		list := []any{}
 		for i := 1; i <= lv.Len(); i++ {
 			value, ok := settingValue(lv.RawGetInt(i))
-			if _, nested := value.([]any); !ok || nested {
+			if nested := lv.RawGetInt(i).Type() == lua.LTTable; !ok || nested {
 				return nil, false
 			}
 			list = append(list, value)
 		}
-		return list, len(list) > 0
+		return list, true
 	}
 	return nil, false
+}
+
+// namedValues is a setting that is a table of names and strings.
+func namedValues(t *lua.LTable) (any, bool) {
+	values, right := map[string]any{}, true
+	t.ForEach(func(k, value lua.LValue) {
+		name, isName := k.(lua.LString)
+		text, isText := value.(lua.LString)
+		right = right && isName && isText
+		values[string(name)] = string(text)
+	})
+	return values, right && len(values) > 0
 }
 
 // callbacks are the spider's functions that a request may name.

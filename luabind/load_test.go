@@ -48,7 +48,7 @@ func TestBadSpiders(t *testing.T) {
 		"no parse":       {map[string]string{"a.lua": "return { name = 'a', start_urls = { 'http://x.test' } }"}, `the spider has start_urls and no function parse`},
 		"no callback":    {map[string]string{"a.lua": "return { name = 'a', process_item = function(i) return i end }"}, `spiders/a.lua: the spider has no function parse, nor any other that gets responses; define function spider.parse(response)`},
 		"settings":       {map[string]string{"a.lua": "return { name = 'a', settings = 5 }"}, `spider.settings is a number; it must be a table`},
-		"setting":        {map[string]string{"a.lua": "return { name = 'a', settings = { x = function() end } }"}, `spider.settings.x is a function; a setting is a number, a string, true or false, or a list of them`},
+		"setting":        {map[string]string{"a.lua": "return { name = 'a', settings = { x = function() end } }"}, `spider.settings.x is a function; a setting is a number, a string, true or false, a list of them, or a table of names and strings`},
 		"hook":           {map[string]string{"a.lua": "return { name = 'a', process_item = 5 }"}, `spider.process_item is a number; it must be a function`},
 		"name function":  {map[string]string{"a.lua": "return { name = function() end }"}, `spider.name is a function; it must be a string`},
 		"args":           {map[string]string{"a.lua": "return { name = 'a', args = 5 }"}, `spider.args is a number; it must be a table of default arguments`},

@@ -69,10 +69,9 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.leave(ctx))
 	}
-	c.downloader = fetch.New(fetch.Config{
-		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
-		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
-	})
+	config := c.settings.FetchConfig()
+	config.EnvironmentProxy = o.Source.Outside.Proxy
+	c.downloader = fetch.New(config)
 	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}

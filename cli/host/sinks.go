@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 // Outside is what a spider may reach beside Redis and the sites it crawls.
 type Outside struct {
 	Env       func(name string) (string, bool) // the variables that it may read by name; nil is none
+	Proxy     func(*url.URL) (*url.URL, error) // that the environment names for a page; nil is none
 	Databases *database.Pools                  // of the process; nil makes the spider's own
 	Stdout    io.Writer                        // of feeds that go to "-"
 	Spool     string                           // a folder that outlives the process, for files on their way to a bucket; "" is below the system's own
