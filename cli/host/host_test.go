@@ -276,3 +276,28 @@ func TestForbiddenRegistry(t *testing.T) {
 	h.says("news: running revision " + good.ID[:12])
 	f.itemsFrom("news", "1")
 }
+
+// TestPushChangesFleetSettings: a push that changes the delay holds for the workers that run, and keeps no other out.
+func TestPushChangesFleetSettings(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	rev, v := f.pushText("news", "1")
+	first := f.host("")
+	f.seed("news")
+	first.confirms(rev, v)
+	f.itemsFrom("news", "1")
+	text := strings.Replace(spiderText("news", "2"), "return spider", "spider.settings = { download_delay = 0.25, concurrent_requests_per_domain = 3, lease_attempts = 7 }\nreturn spider", 1)
+	slow := revision("news", "news.lua", text)
+	v = f.push(slow, scheduler.Adopt)
+	first.confirms(slow, v)
+	f.eventually("the fleet's delay", func() bool {
+		return slices.Equal(f.redis.Strings("HMGET", "news:meta", "set:download_delay_ms", "set:concurrent_requests_per_domain", "set:lease_attempts"), []string{"250", "3", "7"})
+	})
+	second := f.host("")
+	second.confirms(slow, v)
+	second.reports("news", "it crawls beside the first", func(s *scheduler.SpiderReport) bool { return s.Error == "" && s.Revision == slow.ID })
+	f.itemsFrom("news", "2")
+	if log := second.log.String(); strings.Contains(log, "setting download_delay") {
+		t.Error(log)
+	}
+}
