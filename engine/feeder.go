@@ -194,6 +194,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
+	f.observe(time.Since(now), len(outs), want)
 	f.rest = time.Now().Add(time.Since(now))
 	f.start(ctx, x)
 	f.pending.Store(x.Pending)
@@ -206,6 +207,16 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		f.noteSeeds(x.Seeds)
 	}
 	return f.settle(outs, x.Stored)
+}
+
+// observe tells of an exchange.
+func (f *feeder) observe(took time.Duration, outcomes, want int) {
+	if outcomes > 0 {
+		f.crawl.Observer.Committed(took)
+	}
+	if want > 0 {
+		f.crawl.Observer.Leased(took)
+	}
 }
 
 // keep is for an exchange that failed half way: what was stored is settled, the rest waits on.

@@ -28,6 +28,14 @@ type CrawlOptions struct {
 	UntilDone bool
 	Flush     bool // empty queue and filter first
 	OnItems   func([]engine.Item) error
+	Shared    Shared
+	Observer  engine.Observer // nil when nobody looks
+}
+
+// Shared is what the crawls of a process share. A nil field is the crawl's own.
+type Shared struct {
+	Places *engine.Places // that calls into spiders run on
+	Memory *fetch.Memory  // of bodies
 }
 
 // Crawl is the crawl of one spider in this process, with all that it needs: frontier, downloader, engine, and what keeps it in step
@@ -75,6 +83,7 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	}
 	download := c.settings.FetchConfig()
 	download.EnvironmentProxy = o.Source.Outside.Proxy
+	download.Memory = o.Shared.Memory
 	c.downloader = fetch.New(download)
 	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
@@ -116,10 +125,12 @@ func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 		Frontier:   c.frontier,
 		Downloader: c.downloader,
 		Logger:     c.options.Voice.Logger,
+		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		Sinks:      sinks,
 		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
+		Observer:   c.options.Observer,
 		OnItems:    c.options.OnItems,
 		OnControl:  func(int64, scheduler.State) { c.Nudge() },
 	}
@@ -184,6 +195,12 @@ func (c *Crawl) Kill() { c.engine.Kill() }
 
 // Progress may be asked at any time.
 func (c *Crawl) Progress() engine.Progress { return c.engine.Progress() }
+
+// Watched is how the crawl does. Its rate is not known.
+func (c *Crawl) Watched() Watched {
+	s := Status{Spider: c.options.Spider.Name(), Revision: c.options.Spider.Content().ID, Broken: c.Unmended(), Progress: c.Progress()}
+	return Watched{s, c.engine.Stats()}
+}
 
 // Settings are those of the start.
 func (c *Crawl) Settings() engine.Settings { return c.settings }
