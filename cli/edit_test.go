@@ -3,11 +3,9 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,11 +17,18 @@ type editable struct {
 	t      *testing.T
 	folder string
 	redis  *redistest.Server
+	links  string // options of response:links
 }
 
 func newEditable(t *testing.T) *editable {
 	t.Helper()
-	e := &editable{t: t, folder: t.TempDir(), redis: redistest.Start(t, redistest.Options{})}
+	return newEditableOf(t, "")
+}
+
+// newEditableOf is newEditable that follows the links which the options of response:links say.
+func newEditableOf(t *testing.T, links string) *editable {
+	t.Helper()
+	e := &editable{t: t, folder: t.TempDir(), redis: redistest.Start(t, redistest.Options{}), links: links}
 	e.spider("1")
 	e.module("1")
 	return e
@@ -33,7 +38,7 @@ const editableSpider = `local page = require "page"
 local spider = { name = "graph", settings = { %s } }
 function spider.parse(response)
   emit { url = response.url, spider = "%s", module = page.version }
-  emit(response:follow_all(response:links(), "parse"))
+  emit(response:follow_all(response:links(%s), "parse"))
 end
 return spider
 `
@@ -53,7 +58,7 @@ func (e *editable) save(name, text string) {
 func (e *editable) spider(version string, settings ...string) {
 	e.t.Helper()
 	settings = append([]string{"concurrent_requests_per_domain = 64"}, settings...)
-	e.save("graph.lua", fmt.Sprintf(editableSpider, strings.Join(settings, ", "), version))
+	e.save("graph.lua", fmt.Sprintf(editableSpider, strings.Join(settings, ", "), version, e.links))
 }
 
 func (e *editable) module(version string) {
@@ -188,91 +193,15 @@ func TestSettingsOfAnEdit(t *testing.T) {
 	site := endless(t, 20*time.Millisecond)
 	run := e.run("luacrawl", "--seed", site.url("127.0.0.1", 0), "--set", "retry_times=1", "--set", "download_delay=0.01")
 	eventually(t, 10*time.Second, "the first items", func() bool { return e.last().Spider == "1" })
-	e.spider("2", "log_level = 'debug'", "concurrent_requests = 5", "retry_times = 7", "download_delay = 5", "item_meta = true")
+	e.spider("2", "log_level = 'debug'", "user_agent = 'other'", "retry_times = 7", "download_delay = 5", "item_meta = true")
 	run.says(t, "in effect from now on: item_meta, log_level\n")
-	run.says(t, "in effect from the next start on: concurrent_requests\n")
+	run.says(t, "in effect from the next start on: user_agent\n")
 	run.says(t, "level=DEBUG")
 	eventually(t, 10*time.Second, "an item with its revision", func() bool { return e.last().Revision != "" })
-	e.spider("3", "log_level = 'debug'", "concurrent_requests = 5", "item_meta = true")
+	e.spider("3", "log_level = 'debug'", "user_agent = 'other'", "item_meta = true")
 	eventually(t, 10*time.Second, "the next edit", func() bool { return e.last().Spider == "3" })
 	run.interrupt(t)
 	if n := strings.Count(run.output.String(), "in effect from"); n != 2 {
 		t.Errorf("told %d times:\n%s", n, run.output)
-	}
-}
-
-// TestManySaves edits a crawl of about 200 pages a second again and again, every fifth time badly. Every page is fetched once, no callback fails,
-// and what the process holds does not grow.
-func TestManySaves(t *testing.T) {
-	t.Parallel()
-	saves, every := 20, 250*time.Millisecond
-	if os.Getenv("LUACRAWL_SOAK") != "" {
-		saves = 200
-	}
-	const rate, concurrency = 200, 16
-	pages := saves * rate / 4
-	var rest atomic.Bool // the last pages need not be slow
-	site := newGraphSite(t, &graphSite{pages: pages, hook: func(w http.ResponseWriter, r *http.Request, page int) bool {
-		if !rest.Load() {
-			<-time.After(concurrency * time.Second / rate)
-		}
-		if page == 0 { // all links at once, so that what the crawl knows of them does not grow
-			for i := range pages {
-				fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
-			}
-		}
-		return page == 0
-	}})
-	e := newEditable(t)
-	run := e.run("luacrawl-measured", "--until-done", "--seed", site.url("127.0.0.1", 0), "--set", fmt.Sprint("concurrent_requests=", concurrency))
-	eventually(t, 10*time.Second, "the crawl runs", func() bool { return len(site.fetches()) > 50 })
-
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	var heap, goroutines int
-	start, before := time.Now(), len(site.fetches())
-	for i := 1; i <= saves; i++ {
-		<-tick.C
-		switch version := fmt.Sprint("v", i); {
-		case i%5 == 0:
-			e.save("graph.lua", "return {{ -- "+version)
-		case i%2 == 0:
-			e.module(version)
-			fallthrough // a module alone does not mend the spider
-		default:
-			e.spider(version)
-		}
-		if i == 10 {
-			heap, goroutines = run.least(t)
-		}
-	}
-	took := time.Since(start)
-	t.Logf("%d saves, %.0f pages a second", saves, float64(len(site.fetches())-before)/took.Seconds())
-	eventually(t, 10*time.Second, "all broken edits are told", func() bool { return strings.Count(run.output.String(), "not reloaded, revision ") == saves/5 })
-	e.spider("last")
-	eventually(t, 10*time.Second, "the last edit is in effect", func() bool { return e.last().Spider == "last" || len(site.fetches()) == pages })
-	heapAfter, goroutinesAfter := run.least(t)
-	t.Logf("heap %d KB -> %d KB, goroutines %d -> %d", heap>>10, heapAfter>>10, goroutines, goroutinesAfter)
-	allowed := heap + heap/10
-	if saves < 200 {
-		allowed += 256 << 10 // so few saves leak little, and pages in flight come and go
-	}
-	if heapAfter > allowed {
-		t.Errorf("the live heap grew from %d to %d bytes", heap, heapAfter)
-	}
-	if goroutinesAfter > goroutines+4 {
-		t.Errorf("goroutines grew from %d to %d", goroutines, goroutinesAfter)
-	}
-	rest.Store(true)
-	run.wantExit(t, time.Minute, 0)
-	wantEachFetchedOnce(t, site)
-	wantItemsOnce(t, e.redis, pages)
-	wantNothingLeft(t, e.redis)
-	out := run.output.String()
-	if errors := e.redis.Strings("HGET", "graph:stats", "spider_exceptions/count"); len(errors) > 0 && errors[0] != "0" {
-		t.Errorf("%s errors of callbacks", errors[0])
-	}
-	if n := strings.Count(out, "\nreloaded, revision "); n < saves/2 {
-		t.Errorf("%d reloads are told of %d saves:\n%s", n, saves, out)
 	}
 }

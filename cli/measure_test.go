@@ -32,7 +32,7 @@ func (p *process) holds(t *testing.T) (heap, goroutines int) {
 	if err := p.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "a measure", func() bool { return strings.Count(p.output.String(), "measured: ") > told })
+	eventually(t, time.Minute, "a measure", func() bool { return strings.Count(p.output.String(), "measured: ") > told })
 	out := p.output.String()
 	if _, err := fmt.Sscanf(out[strings.LastIndex(out, "measured: "):], "measured: heap %d goroutines %d", &heap, &goroutines); err != nil {
 		t.Fatal(err)

@@ -19,35 +19,48 @@ import (
 // envRedis names the Redis when --redis does not.
 const envRedis = "LUACRAWL_REDIS"
 
+// envNamespace names the namespace when --namespace does not.
+const envNamespace = "LUACRAWL_NAMESPACE"
+
 // embeddedPort is where the embedded Redis is looked for by hand: redis-cli's own port, or the next free one.
 const embeddedPort = 6379
 
 // place is the Redis that a command works on: one named by --redis, or the embedded one of a folder.
 type place struct {
-	client *scheduler.Client
-	server *embedded.Server // nil with --redis
-	url    string
-	dir    string // of the embedded one, "" when it is in memory
-	stop   func() // ends the embedded one's loop
+	client    *scheduler.Client
+	server    *embedded.Server // nil with --redis
+	url       string
+	namespace string
+	dir       string // of the embedded one, "" when it is in memory
+	stop      func() // ends the embedded one's loop
 }
 
 // placeFlags say which Redis a command works on.
 func placeFlags() []cli.Flag {
+	return append(redisFlags(), &cli.StringFlag{Name: "data", Value: ".luacrawl", Usage: "`FOLDER` of the embedded Redis, used without --redis"})
+}
+
+// redisFlags name a Redis that others use too.
+func redisFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "redis", Usage: "the fleet's Redis as `URL`: redis://, rediss:// or unix://, with go-redis' parameters (?db=1&dial_timeout=3s) [$" + envRedis + "]"},
 		&cli.DurationFlag{Name: "redis-wait", Value: 10 * time.Second, Usage: "how long to try a Redis that does not answer, as `TIME`"},
-		&cli.StringFlag{Name: "data", Value: ".luacrawl", Usage: "`FOLDER` of the embedded Redis, used without --redis"},
+		&cli.StringFlag{Name: "namespace", Usage: "`NAME` of a team: it stands before all keys, so that teams on one Redis keep apart [$" + envNamespace + "]"},
 	}
 }
 
 // where is which Redis the flags and the environment name.
 type where struct {
-	url, dir string
-	wait     time.Duration
+	url, dir  string
+	namespace string
+	wait      time.Duration
 }
 
 func (p *program) where(c *cli.Context) where {
-	return where{url: cmp.Or(c.String("redis"), p.getenv(envRedis)), dir: c.String("data"), wait: c.Duration("redis-wait")}
+	return where{
+		url: cmp.Or(c.String("redis"), p.getenv(envRedis)), dir: c.String("data"),
+		namespace: cmp.Or(c.String("namespace"), p.getenv(envNamespace)), wait: c.Duration("redis-wait"),
+	}
 }
 
 // open connects to the Redis; without a URL it serves the folder's, or joins who already does.
@@ -90,11 +103,11 @@ func (w where) look(ctx context.Context, l *logs) (*place, error) {
 }
 
 func (w where) dial(ctx context.Context, p *place, l *logs) (*place, error) {
-	client, err := scheduler.Dial(ctx, scheduler.DialOptions{URL: p.url, Wait: w.wait, Logger: l.Logger})
+	client, err := scheduler.Dial(ctx, scheduler.DialOptions{URL: p.url, Namespace: w.namespace, Wait: w.wait, Logger: l.Logger})
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	p.client = client
+	p.client, p.namespace = client, w.namespace
 	return p, nil
 }
 
@@ -147,11 +160,14 @@ func redact(raw string) string {
 
 // lpush is the command line by which a person gives a seed to a waiting run.
 func (p *place) lpush(spider string, keys scheduler.Keys) string {
-	return "redis-cli " + redisCLI(p.url) + "lpush " + startURLs(spider, keys) + " URL"
+	return "redis-cli " + redisCLI(p.url) + "lpush " + startURLs(p.namespace, spider, keys) + " URL"
 }
 
 // startURLs is the seeds' key of a spider.
-func startURLs(spider string, keys scheduler.Keys) string {
+func startURLs(namespace, spider string, keys scheduler.Keys) string {
+	if namespace != "" {
+		spider = namespace + ":" + spider
+	}
 	return strings.ReplaceAll(cmp.Or(keys.StartURLs, "%(spider)s:start_urls"), "%(spider)s", spider)
 }
 

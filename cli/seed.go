@@ -73,7 +73,7 @@ func (p *program) seed(c *cli.Context, l *logs) (err error) {
 	}
 	pushed, err := pushAll(seeds, push)
 	if pushed > 0 || err == nil {
-		l.notice(fmt.Sprintf("%s to %s on %s", plural(pushed, "seed"), startURLs(spider.Name(), settings.Keys), redis))
+		l.notice(fmt.Sprintf("%s to %s on %s", plural(pushed, "seed"), startURLs(redis.namespace, spider.Name(), settings.Keys), redis))
 	}
 	return err
 }

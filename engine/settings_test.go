@@ -71,3 +71,32 @@ func TestWhatIsNotBuiltIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckLive(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, value, err string }{
+		{"download_delay", "2", ""},
+		{"concurrent_requests_per_domain", "4", ""},
+		{"log_level", "debug", ""},
+		{"retry_times", "5", ""},
+		{"download_dely", "2", `did you mean "download_delay"?`},
+		{"download_delay", "fast", `setting download_delay: want a number, got "fast"`},
+		{"log_level", "7", "setting log_level: want one of"},
+		{"partition", "none", "setting partition: it decides where in redis a request lies"},
+		{"items_key", "x", "it decides where in redis"},
+		{"robotstxt_obey", "false", "setting robotstxt_obey: it guards others"},
+		{"allow_private_addresses", "true", "it guards others"},
+		{"lease", "30", "all workers of a crawl agree on it"},
+		{"download_timeout", "30", "a worker takes it when it starts"},
+	} {
+		err := engine.CheckLive(c.name, c.value)
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.err)
+		}
+	}
+	for _, name := range engine.LiveSettings() {
+		if err := engine.CheckLive(name, "1"); err != nil && strings.Contains(err.Error(), "takes it when") {
+			t.Error(err)
+		}
+	}
+}

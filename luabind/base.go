@@ -10,7 +10,12 @@ import (
 
 // tostring is Lua's, with numbers as appendNumber writes them.
 func (v *vm) tostring(L *lua.LState) int {
-	L.Push(lua.LString(v.tostringValue(L, L.CheckAny(1))))
+	value := L.CheckAny(1)
+	if _, ok := L.GetMetaField(value, "__tostring").(*lua.LFunction); ok {
+		L.Push(L.ToStringMeta(value)) // whatever the method returns
+		return 1
+	}
+	L.Push(lua.LString(v.tostringValue(L, value)))
 	return 1
 }
 
@@ -98,6 +103,27 @@ func parseBase(s string, base int) (float64, bool) {
 		return -float64(n), true
 	}
 	return float64(n), true
+}
+
+// raise is Lua's error(message[, level]): any value may be raised, nil too; a string or number gets the place of the level in front.
+func raise(L *lua.LState) int {
+	level := wholeArgument(L, 2, 1)
+	message := L.Get(1)
+	if level > 0 && lua.LVCanConvToString(message) {
+		message = lua.LString(placeOf(L, level) + plainText(message))
+	}
+	L.Error(message, 0)
+	return 0
+}
+
+// placeOf is the file and line at a level of the stack, 1 being the function that runs, or "" where that is none of a script. gopher-lua's
+// own error counts levels wrongly.
+func placeOf(L *lua.LState, level int) string {
+	place := L.Where(level)
+	if place == "" || strings.HasPrefix(place, "[G]") {
+		return ""
+	}
+	return place + " "
 }
 
 // setMetatable is Lua's: only tables may be given one, so that a script cannot change numbers or functions of a pooled VM.

@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // Finding is one thing that is wrong with a spider.
@@ -49,7 +50,7 @@ func Check(fsys fs.FS, main, display string, o Options) Checked {
 	c.lint()
 	c.spider()
 	slices.SortStableFunc(c.found, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
-	return Checked{c.gen.name, c.gen.hash(), slices.Compact(c.found)}
+	return Checked{c.gen.name, scheduler.ShortRevision(c.gen.hash()), slices.Compact(c.found)}
 }
 
 // check is one Check at work.

@@ -3,8 +3,6 @@ package luabind
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +15,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // loadTimeout is how long the top level of a spider's files may run.
@@ -26,7 +25,8 @@ const loadTimeout = 5 * time.Second
 // does not change once it is loaded. A spider runs on one generation at a time, and a call on one from start to end.
 type generation struct {
 	definition
-	revision string
+	id       string // of the revision, 64 hex digits
+	revision string // its short form
 	options  Options
 	display  string // how errors name the folder
 	fsys     fs.FS  // nil once it is loaded
@@ -55,9 +55,12 @@ func loadGeneration(fsys fs.FS, main, display string, o Options) (*generation, e
 		return nil, err
 	}
 	g.fsys = nil
-	g.revision = g.hash()
+	g.identify(g.hash())
 	return g, nil
 }
+
+// identify gives a generation the ID of its revision.
+func (g *generation) identify(id string) { g.id, g.revision = id, scheduler.ShortRevision(id) }
 
 // newGeneration makes a generation that has read nothing.
 func newGeneration(fsys fs.FS, main, display string, o Options) *generation {
@@ -163,6 +166,9 @@ func (g *generation) dryRun() error {
 		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: g.display + g.main.path}
 	}
 	g.definition = *d
+	if err := v.ready(); err != nil {
+		return g.quote(err)
+	}
 	return nil
 }
 
@@ -175,7 +181,26 @@ func (g *generation) newVM() (*vm, error) {
 		v.close()
 		return nil, g.quote(err)
 	}
+	if g.functions == nil { // the dry run: the table is not checked yet
+		return v, nil
+	}
+	if err := v.ready(); err != nil {
+		v.close()
+		return nil, g.quote(err)
+	}
 	return v, nil
+}
+
+// ready prepares what depends on the spider's table.
+func (v *vm) ready() error {
+	v.openItems()
+	if err := v.openPipelines(v.gen.steps); err != nil {
+		if _, ok := err.(*engine.ScriptError); ok {
+			return err
+		}
+		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: v.gen.display + v.gen.mainPath}
+	}
+	return nil
 }
 
 // load runs the main file, whose result is the spider.
@@ -241,12 +266,14 @@ func (g *generation) sources() []*source {
 	return all
 }
 
-// hash is the revision: the first 12 hex digits of the SHA-256 of all files, in the order of their names.
-func (g *generation) hash() string {
-	h := sha256.New()
+// texts are the contents of all files that were read, by their paths.
+func (g *generation) texts() map[string][]byte {
+	texts := map[string][]byte{}
 	for _, s := range g.sources() {
-		fmt.Fprintf(h, "%d %s %d\n", len(s.path), s.path, len(s.text))
-		h.Write(s.text)
+		texts[s.path] = s.text
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	return texts
 }
+
+// hash is the ID of the revision that the files make.
+func (g *generation) hash() string { return scheduler.RevisionID(g.mainPath, g.texts()) }

@@ -13,6 +13,9 @@ const maxDepth = 100
 // dropped is the error value of drop: it passes through every protected call of the script.
 type dropped struct{ reason string }
 
+// unavailable is the error value of unavailable, which ends the whole call.
+type unavailable struct{ reason string }
+
 // uncatchable reports whether an error must pass through the script's own protected calls: a drop, the end of the call's
 // time, and a panic of Go code, after which the VM is thrown away.
 func (v *vm) uncatchable(err error) bool {
@@ -32,8 +35,11 @@ func (v *vm) passes(value lua.LValue) bool {
 	if !ok {
 		return false
 	}
-	_, ok = ud.Value.(*dropped)
-	return ok
+	switch ud.Value.(type) {
+	case *dropped, *unavailable:
+		return true
+	}
+	return false
 }
 
 // protect calls the function at the top of L's stack, below its nargs arguments, and replaces both by its results. It runs on a
@@ -122,13 +128,20 @@ func (v *vm) xpcall(L *lua.LState) int {
 		L.Insert(lua.LTrue, 1)
 		return L.GetTop()
 	}
-	raised := v.rethrow(L, err)
 	L.SetTop(0)
 	L.Push(lua.LFalse)
-	L.Push(handler)
-	L.Push(raised.Object)
-	if err := v.protect(L, 1, 1); err != nil {
-		L.Push(v.rethrow(L, err).Object)
+	for range maxHandlers {
+		raised := v.rethrow(L, err)
+		L.Push(handler)
+		L.Push(raised.Object)
+		if err = v.protect(L, 1, 1); err == nil {
+			return 2
+		}
 	}
+	v.rethrow(L, err)
+	L.Push(lua.LString("error in error handling"))
 	return 2
 }
+
+// maxHandlers is how often a handler is called that raises: it handles its own errors, too, as in Lua 5.1.
+const maxHandlers = 10

@@ -24,6 +24,7 @@ const maxPositional = 25000
 //   - a jump back to a jump (a loop that starts with a constant condition or a break): the second is read twice. repair_fold.go
 //   - break and goto leave captured locals of inner blocks open, or close those of outer ones. repair_jump.go
 //   - return coroutine.yield(x): the coroutine cannot go on. repair_mark.go
+//   - for i = "1", "3": a string that is a number must be one before the loop. repair_loop.go
 //   - a .. b has no bound: it becomes the call of a function that has. repair_concat.go
 //   - t[#t+1] = v overwrites a value where the table's array part is full: it raises there. length.go
 //

@@ -14,7 +14,7 @@ func (r *repair) loop(s ast.Stmt) []ast.Stmt {
 	case *ast.RepeatStmt:
 		r.repeat(s, inside)
 	case *ast.NumberForStmt:
-		s.Init, s.Limit, s.Step = r.expr(s.Init), r.expr(s.Limit), r.expr(s.Step)
+		s.Init, s.Limit, s.Step = bound(r.expr(s.Init)), bound(r.expr(s.Limit)), bound(r.expr(s.Step))
 		s.Stmts = r.inside(inside, s.Stmts, "(for index)", "(for limit)", "(for step)", s.Name)
 	case *ast.GenericForStmt:
 		r.exprs(s.Exprs)
@@ -30,6 +30,15 @@ func (r *repair) loop(s ast.Stmt) []ast.Stmt {
 		return []ast.Stmt{s}
 	}
 	return []ast.Stmt{at(&ast.DoBlockStmt{Stmts: []ast.Stmt{s, end}}, s)}
+}
+
+// bound is where a numeric for starts or ends: gopher-lua takes numbers only, Lua 5.1 also strings that are some.
+func bound(e ast.Expr) ast.Expr {
+	switch e.(type) {
+	case nil, *ast.NumberExpr, *ast.ArithmeticOpExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr:
+		return e
+	}
+	return at(&ast.FuncCallExpr{Func: markOf(numberMark, e), Args: []ast.Expr{single(e)}, AdjustRet: true}, e)
 }
 
 // inside repairs the body of a loop.

@@ -12,13 +12,28 @@ import (
 var (
 	concatMark = "concat " + rand.Text()
 	passMark   = "pass " + rand.Text()
+	numberMark = "number " + rand.Text()
 	lengthMark = "length " + rand.Text()
 	fullMark   = "full " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, lengthMark: lengthFunction, fullMark: fullFunction}
+	marks      = map[string]*lua.LFunction{
+		concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction, lengthMark: lengthFunction, fullMark: fullFunction,
+	}
 )
 
 // passFunction returns its arguments.
 var passFunction = &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int { return L.GetTop() }}
+
+// numberFunction returns its argument: as a number when it is a string that is one.
+var numberFunction = &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
+	if s, ok := L.Get(1).(lua.LString); ok {
+		if f, ok := parseNumber(string(s)); ok {
+			L.Push(lua.LNumber(f))
+			return 1
+		}
+	}
+	L.SetTop(1)
+	return 1
+}}
 
 func markOf(mark string, like ast.Expr) ast.Expr { return at(&ast.StringExpr{Value: mark}, like) }
 

@@ -189,7 +189,7 @@ func requestToString(L *lua.LState) int {
 // finish is the request as it goes to the frontier; later changes of its tables do not reach it.
 func (v *vm) finish(r *luaRequest) (*scheduler.Request, error) {
 	out := r.Request
-	if !r.own { // the engine's, or emitted before
+	if !r.own { // the engine's, or emitted before: others read it by now
 		copied := *out
 		out = &copied
 	}
@@ -200,6 +200,9 @@ func (v *vm) finish(r *luaRequest) (*scheduler.Request, error) {
 	}
 	if out.CbKwargs, err = v.rawObject("cb_kwargs", r.cbKwargs, out.CbKwargs); err != nil {
 		return nil, err
+	}
+	if v.out != nil {
+		out.Depth = v.out.depth
 	}
 	if v.gen != nil {
 		out.Revision = v.gen.revision

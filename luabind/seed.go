@@ -204,7 +204,7 @@ func (s *Spider) Seeds(ctx context.Context) ([][]byte, error) {
 		return nil, nil
 	}
 	var seeds [][]byte
-	_, err := g.run(ctx, func(v *vm) error {
+	_, err := g.run(0, func(v *vm) error {
 		result, err := v.call(ctx, v.spider.RawGetString("seeds"))
 		if err != nil {
 			return err

@@ -10,11 +10,12 @@ import (
 // metatable that scripts can neither see nor change.
 func (v *vm) openString() {
 	functions := map[string]lua.LGFunction{
-		"byte": stringByte, "char": stringChar, "find": v.find, "format": v.format, "gmatch": v.gmatch, "gfind": v.gmatch,
+		"byte": stringByte, "char": stringChar, "find": v.find, "format": v.format, "gmatch": v.gmatch,
 		"gsub": v.gsub, "len": stringLen, "lower": v.lower, "match": v.match, "rep": v.rep, "reverse": v.reverse,
 		"sub": stringSub, "upper": v.upper,
 	}
 	lib := v.L.RegisterModule(lua.StringLibName, functions).(*lua.LTable)
+	lib.RawSetString("gfind", lib.RawGetString("gmatch")) // its name in Lua 5.0
 	methods := v.L.CreateTable(0, len(functions))
 	lib.ForEach(methods.RawSet)
 	v.L.SetMetatable(lua.LString(""), protected("string", map[string]lua.LValue{"__index": methods}))

@@ -15,9 +15,10 @@ import (
 
 // Client is a connection to one Redis. It may be used by any number of goroutines.
 type Client struct {
-	rdb    *redis.Client
-	name   string // the server as it may be shown: without user and password
-	logger *slog.Logger
+	rdb       *redis.Client
+	name      string // the server as it may be shown: without user and password
+	namespace string // "" for none
+	logger    *slog.Logger
 
 	mu      sync.Mutex
 	down    time.Time // since when Redis has not answered; guarded by mu
@@ -32,6 +33,9 @@ func (c *Client) Close() error {
 	c.mu.Unlock()
 	return c.rdb.Close()
 }
+
+// Namespace is the client's, "" for none.
+func (c *Client) Namespace() string { return c.namespace }
 
 // Name is the server as it may be shown: address and database, never user or password.
 func (c *Client) Name() string { return c.name }

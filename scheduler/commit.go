@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -190,6 +192,13 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 
 // noLease is the lease of children that no lease caused.
 const noLease = "/"
+
+// OnceLease stands for a start URL, which is not leased. An outcome with it is stored unless one of the same seed was stored since the
+// last flush; that is recorded in the duplicate filter.
+func OnceLease(seed []byte) Lease {
+	sum := sha1.Sum(append([]byte("luacrawl start\n"), seed...))
+	return Lease{ID: noLease + hex.EncodeToString(sum[:]), Seed: seed}
+}
 
 // finishPart lays out the arguments as scripts/commit.lua reads them.
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {

@@ -36,7 +36,7 @@ type crash struct {
 func newCrash(t *testing.T, nodes, workers int) *crash {
 	t.Helper()
 	server := redistest.Start(t, redistest.Options{AppendOnly: true})
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(nodes/2000+2)*time.Minute) // a busy machine may need them
 	t.Cleanup(cancel)
 	client, err := Dial(ctx, DialOptions{URL: server.URL(), Wait: 10 * time.Second})
 	if err != nil {

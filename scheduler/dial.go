@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +23,13 @@ type DialOptions struct {
 	URL    string
 	Wait   time.Duration // how long to try a server that does not answer
 	Logger *slog.Logger  // nil means none
+
+	// Namespace keeps teams on one Redis apart: it stands before the name of every key. The names are those of spiders; "" is none.
+	Namespace string
 }
+
+// nameForm is what namespaces and, in the registry, spiders are called.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // ErrEvicts says that a Redis may throw away keys of ours when it is full.
 var ErrEvicts = errors.New("redis evicts keys")
@@ -33,6 +40,9 @@ var ErrURL = errors.New("redis URL")
 // Dial connects to a Redis and checks that it may be used. A server that does not answer or is still loading is tried for Wait; a refused
 // user or password and a wrong URL are errors at once, and so is ErrEvicts. No error holds a password.
 func Dial(ctx context.Context, o DialOptions) (*Client, error) {
+	if o.Namespace != "" && !nameForm.MatchString(o.Namespace) {
+		return nil, fmt.Errorf("namespace %.100q: it is 1 to 64 of the characters A-Z a-z 0-9 _ . -", o.Namespace)
+	}
 	opt, err := parseURL(o.URL)
 	if err != nil {
 		return nil, err
@@ -41,7 +51,7 @@ func Dial(ctx context.Context, o DialOptions) (*Client, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	silence()
-	c := &Client{rdb: redis.NewClient(opt), name: serverName(opt), logger: o.Logger}
+	c := &Client{rdb: redis.NewClient(opt), name: serverName(opt), namespace: o.Namespace, logger: o.Logger}
 	if err := c.greet(ctx, o.Wait); err != nil {
 		c.Close()
 		return nil, err

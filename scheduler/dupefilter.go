@@ -37,7 +37,7 @@ type Dupefilter struct {
 }
 
 // Dupefilter is the filter of a crawl.
-func (c *Client) Dupefilter(f Fleet) *Dupefilter { return &Dupefilter{c, f.Keys.of(f.Spider)} }
+func (c *Client) Dupefilter(f Fleet) *Dupefilter { return &Dupefilter{c, c.keysOf(f.Keys, f.Spider)} }
 
 // Key is the name of its key.
 func (d *Dupefilter) Key() string { return d.keys.dupefilter }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,6 +19,8 @@ type Exchanged struct {
 	Refilled int           // seeds that were taken in
 	Seeds    error         // why seeds were asked for and cannot be taken in (ErrWrongType); all else was done
 	Paused   bool
+	State    State // with the answer to a lease; else ""
+	Control  int64 // version of the crawl's Control, with the answer to a lease
 	Pending  int64
 	Filtered int       // children that were duplicates
 	Now      time.Time // Redis' clock when it leased
@@ -146,16 +149,16 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	var commit, refill, lease *redis.Cmd
 	beat := f.beat()
 	_, err := f.client.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		process, number := "", ""
+		number := f.number
 		if args != nil {
-			process, number = args[0].(string), strconv.FormatInt(args[1].(int64), 10)
+			number++
 			commit = commitScript.call(ctx, p, f.keyList, args...)
 		}
 		if a.seeds > 0 && !a.refilled {
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), process, number, f.mayTakeSuspects(), flag(a.asked))
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil))
 		return nil
 	})
 	a.asked = true
@@ -220,7 +223,10 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	x.Wait = time.Duration(r.num(0)) * time.Millisecond
 	x.Now = time.UnixMilli(r.num(1))
 	f.seen.observe(r.text(2))
-	x.Paused, x.Pending = r.text(3) == "1", r.num(4)
+	state, version, _ := strings.Cut(r.text(3), " ")
+	x.State, x.Pending = readState(state), r.num(4)
+	x.Paused = x.State == Paused
+	x.Control, _ = strconv.ParseInt(version, 10, 64)
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
 		if l.Attempts >= f.cfg.suspicious() {

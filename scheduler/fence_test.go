@@ -161,8 +161,8 @@ func TestNumberOfACommitThatWasGivenUpIsNotUsedAgain(t *testing.T) {
 func TestLeaseIsRepeatable(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"), get("3"))
-		ask := func(n int) string {
-			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "", "", 1, 1)
+		ask := func(n int, again string) string {
+			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "p", 0, 1, again, "0")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,14 +172,16 @@ func TestLeaseIsRepeatable(t *testing.T) {
 			}
 			return out
 		}
-		first := ask(2)
-		if len(first) == 0 || ask(2) != first || ask(2) != first {
-			t.Errorf("first %s, again %s", first, ask(2))
+		first := ask(2, "0")
+		for _, again := range []string{"1", "0"} { // "0": the question that was thought lost arrives after it was asked again
+			if got := ask(2, again); len(first) == 0 || got != first {
+				t.Errorf("first %s, again (%s) %s", first, again, got)
+			}
 		}
 		// one of them has gone: the other is not handed out again under its id
 		k.rdb.ZAdd(k.ctx, k.keys.leases, z(1, "00000000000000aa:1"))
 		k.lease(0)
-		if again := ask(2); again == "" || !strings.HasSuffix(first, again) || again == first {
+		if again := ask(2, "1"); again == "" || !strings.HasSuffix(first, again) || again == first {
 			t.Errorf("first %s, after an expiry %s", first, again)
 		}
 		k.check()
@@ -189,9 +191,43 @@ func TestLeaseIsRepeatable(t *testing.T) {
 func TestNoLeaseUnlessTheCommitIsStored(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
-		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1, 1)
+		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1, "1", "1")
 		if err != nil || len(r.values) != 5 {
 			t.Errorf("%v, %v", r.values, err)
+		}
+	})
+}
+
+// TestALateQuestionForLeasesGetsNone: one that was delayed on a broken connection, and asked again, would give other requests the ids
+// of leases that are held.
+func TestALateQuestionForLeasesGetsNone(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), get("3"), get("4"))
+		const nonce = "00000000000000aa"
+		process, number := k.processID(), k.number
+		ask := func(again string) answer {
+			r, err := k.run(k.ctx, leaseScript, nonce, 2, 60000, 0, 8, 5, "w", "w#1", 0, process, number, 1, again, "0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		r := ask("1")
+		first, second := newLease(r.text(5), r.text(6), r.text(7)), newLease(r.text(8), r.text(9), r.text(10))
+		k.commit(&Outcome{Lease: first})
+		if r := ask("0"); len(r.values) != 5 {
+			t.Errorf("leased %v", r.values)
+		}
+		k.commit(&Outcome{Lease: second})
+		k.finish(k.lease(2))
+		if s := k.check(); s.Done != 5 || s.Enqueued != 5 {
+			t.Errorf("%+v", s)
+		}
+		// Redis has forgotten commits: nothing is late
+		k.add(get("5"))
+		k.rdb.HDel(k.ctx, k.keys.commits, k.processID())
+		if got := paths(k.lease(1)); got != "5" {
+			t.Errorf("leased %q after a rollback", got)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (c *Client) Fleet(ctx context.Context, spider string, keys Keys) (Fleet, er
 		"partition":      func(v string) { f.Partition = Partition(v) },
 		"queue":          func(v string) { f.Queue = Queue(v) },
 	}
-	k := keys.of(spider)
+	k := c.keysOf(keys, spider)
 	var meta map[string]string
 	err := c.try(ctx, func() (err error) {
 		meta, err = c.rdb.HGetAll(ctx, k.meta).Result()

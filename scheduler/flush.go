@@ -18,7 +18,7 @@ func (c *Client) Flush(ctx context.Context, spider string, keys Keys, o FlushOpt
 	if err := checkSpider(spider); err != nil {
 		return err
 	}
-	return c.flush(ctx, keys.of(spider), o)
+	return c.flush(ctx, c.keysOf(keys, spider), o)
 }
 
 // Flush throws away queues, leases and the filter, whoever is alive.

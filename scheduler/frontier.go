@@ -57,7 +57,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	keys := cfg.Keys.of(cfg.Spider)
+	keys := c.keysOf(cfg.Keys, cfg.Spider)
 	f := &Frontier{
 		client: c, cfg: cfg, keys: keys, keyList: keys.list(), logger: cfg.Logger,
 		worker: cfg.Worker + "#" + nonce()[:8], suspects: map[string]bool{},
@@ -65,7 +65,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	if err := f.join(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.try(ctx, func() error { return c.rdb.SAdd(ctx, spidersKey, cfg.Spider).Err() }); err != nil {
+	if err := c.try(ctx, func() error { return c.rdb.SAdd(ctx, c.registry().spiders(), cfg.Spider).Err() }); err != nil {
 		return nil, fmt.Errorf("registering spider %s: %w", cfg.Spider, err)
 	}
 	f.warnForeign(ctx)
@@ -189,8 +189,9 @@ func flag(on bool) string {
 }
 
 // Enqueue adds requests that no lease caused (start URLs), through the duplicate filter unless they say otherwise, and returns how many
-// were new. As Exchange, it goes on until Redis has answered or ctx ends, and is called by the same goroutine.
-func (f *Frontier) Enqueue(ctx context.Context, children []Child) (added int, err error) {
-	x, err := f.Exchange(ctx, []*Outcome{{Children: children}}, 0, 0)
-	return len(children) - x.Filtered, err
+// were new. Outcomes beside them have a OnceLease; stored says which of them are. As Exchange, it goes on until Redis has answered or ctx
+// ends, and is called by the same goroutine.
+func (f *Frontier) Enqueue(ctx context.Context, children []Child, beside ...*Outcome) (added int, stored []bool, err error) {
+	x, err := f.Exchange(ctx, append([]*Outcome{{Children: children}}, beside...), 0, 0)
+	return len(children) - x.Filtered, x.Stored[1:], err
 }

@@ -9,6 +9,8 @@ type Keys struct {
 
 	// Cluster puts the spider's name into braces, so that all keys of a spider share a hash slot of a Redis Cluster.
 	Cluster bool
+
+	namespace string // of the client: stands before the spider's name
 }
 
 // DefaultKeys are scrapy-redis' names.
@@ -19,9 +21,6 @@ func DefaultKeys() Keys {
 	}
 }
 
-// spidersKey is the set of all spiders that have ever run.
-const spidersKey = "luacrawl:spiders"
-
 // keyset are the names of all keys of one spider.
 type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
@@ -30,8 +29,11 @@ type keyset struct {
 
 func (k Keys) of(spider string) keyset {
 	s := spider
+	if k.namespace != "" {
+		s = k.namespace + ":" + spider
+	}
 	if k.Cluster {
-		s = "{" + spider + "}"
+		s = "{" + s + "}"
 	}
 	def := DefaultKeys()
 	name := func(pattern, def string) string {

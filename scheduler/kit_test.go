@@ -33,7 +33,7 @@ func each(t *testing.T, cfg Config, test func(t *testing.T, k *kit)) {
 
 func newKit(t *testing.T, url string, cfg Config) *kit {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	c, err := Dial(ctx, DialOptions{URL: url, Wait: 5 * time.Second})
 	if err != nil {

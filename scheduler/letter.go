@@ -45,7 +45,7 @@ func (d *DeadLetter) seed() []byte {
 func (c *Client) Letters(ctx context.Context, spider string, keys Keys) iter.Seq2[Letter, error] {
 	return func(yield func(Letter, error) bool) {
 		index := int64(0)
-		for raw, err := range c.valuesFrom(ctx, keys.of(spider).dead, 0) {
+		for raw, err := range c.valuesFrom(ctx, c.keysOf(keys, spider).dead, 0) {
 			if err != nil {
 				yield(Letter{}, err)
 				return
@@ -113,7 +113,7 @@ func (c *Client) Requeue(ctx context.Context, f Fleet, match func(*Letter) bool)
 // sweep goes once through the letters that lie there now and gives act the matching ones of each page, with their Index in that page.
 // act returns how many it took out.
 func (c *Client) sweep(ctx context.Context, f Fleet, match func(*Letter) bool, act func(from int64, page []Letter) (int, error)) error {
-	key := f.Keys.of(f.Spider).dead
+	key := c.keysOf(f.Keys, f.Spider).dead
 	total, err := c.length(ctx, key)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *Client) sweep(ctx context.Context, f Fleet, match func(*Letter) bool, a
 
 // strike runs a script that takes letters out, once: if its reply is lost, nothing says what it did.
 func (c *Client) strike(ctx context.Context, f Fleet, script *script, args []any, s *Swept) (out int, err error) {
-	k := f.Keys.of(f.Spider)
+	k := c.keysOf(f.Keys, f.Spider)
 	var flags string
 	err = c.tryWhile(ctx, unsent, func() (err error) {
 		flags, err = script.call(ctx, c.rdb, k.list(), args...).Text()

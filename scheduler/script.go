@@ -59,6 +59,11 @@ var (
 	requeueScript = newScript("requeue", "push", "strike")
 	dropScript    = newScript("drop", "strike")
 	forgetScript  = newScript("forget")
+	flipScript    = newScript("flip", "registry")
+	controlScript = newScript("control", "registry")
+	reportScript  = newScript("report", "registry")
+	slotsScript   = newScript("slots")
+	purgeScript   = newScript("purge", "letters")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

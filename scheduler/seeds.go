@@ -12,7 +12,7 @@ func (c *Client) PushSeeds(ctx context.Context, spider string, keys Keys, seeds 
 	if err := checkSpider(spider); err != nil {
 		return 0, err
 	}
-	k := keys.of(spider)
+	k := c.keysOf(keys, spider)
 	taken := 0
 	for at := 0; at < len(seeds); {
 		var piece []any

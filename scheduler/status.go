@@ -14,6 +14,7 @@ type Status struct {
 	Enqueued, Pending, Delayed, InFlight, Done, Dead int64 // Dead: requests and seeds that were given up
 	Seeds, Items, DeadLetters, Seen                  int64 // lengths of start_urls, items, dead, dupefilter
 	Paused, Finished                                 bool
+	Control                                          Control // what people have told it
 	Epoch                                            int64
 	Workers                                          []string // alive
 	Slots                                            int64
@@ -25,15 +26,22 @@ func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, 
 	if err := checkSpider(spider); err != nil {
 		return Status{}, err
 	}
-	r, err := c.run(ctx, keys.of(spider), statusScript)
+	r, err := c.run(ctx, c.keysOf(keys, spider), statusScript)
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the status of %s: %w", spider, err)
 	}
+	s := readStatus(spider, &r)
+	return s, r.err
+}
+
+// readStatus reads the reply of scripts/status.lua.
+func readStatus(spider string, r *answer) Status {
 	meta := r.fields(8)
 	s := Status{
 		Spider: spider, InFlight: r.num(1), Seeds: r.num(2), Delayed: r.num(3), Items: r.num(4),
 		DeadLetters: r.num(5), Seen: r.num(6), Slots: r.num(7), Paused: meta["paused"] == "1",
 	}
+	s.Control = readControl(meta)
 	s.Pending = r.num(0) - s.Delayed
 	s.Stats = sinceFlush(r.fields(9), meta)
 	s.Enqueued, s.Done, s.Dead = s.Stats["scheduler/enqueued"], s.Stats["scheduler/done"], s.Stats["scheduler/dead"]
@@ -43,7 +51,7 @@ func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, 
 		s.Workers = append(s.Workers, workerName(w))
 	}
 	slices.Sort(s.Workers)
-	return s, r.err
+	return s
 }
 
 // sinceFlush returns the counters less the baseline that the last flush left in S:meta. A counter that is no number counts as 0.
@@ -80,7 +88,7 @@ func (f *Frontier) Stats(ctx context.Context) (map[string]int64, error) {
 func (c *Client) Spiders(ctx context.Context) ([]string, error) {
 	var names []string
 	err := c.try(ctx, func() (err error) {
-		names, err = c.rdb.SMembers(ctx, spidersKey).Result()
+		names, err = c.rdb.SMembers(ctx, c.registry().spiders()).Result()
 		return err
 	})
 	if err != nil {

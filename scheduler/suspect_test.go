@@ -66,7 +66,7 @@ func TestEnqueue(t *testing.T) {
 			if i == 2 {
 				children = []Child{get("2"), get("3")}
 			}
-			added, err := k.Enqueue(k.ctx, children)
+			added, _, err := k.Enqueue(k.ctx, children)
 			if err != nil || added != want {
 				t.Errorf("round %d: %d added (%v), want %d", i, added, err, want)
 			}

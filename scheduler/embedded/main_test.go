@@ -100,7 +100,7 @@ func closeServer(t *testing.T, s *Server) {
 // dial returns a client that is closed before the test's servers are.
 func dial(t *testing.T, addr string) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

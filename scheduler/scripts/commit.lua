@@ -5,6 +5,7 @@
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
+--                        '/' + 40 hex: the same, stored only if the filter has not the 40 hex, which enter it
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
 --         hold ms        keep off the slot for so long
@@ -88,7 +89,12 @@ for o, one in ipairs(outcomes) do
       one.slot = slot
     end
   end
-  if one.slot or one.id == '' then
+  local once = one.id == '' and one.head ~= ''
+  if once and not taken[one.head] and redis.call('SISMEMBER', dupefilter, one.head) == 0 then
+    taken[one.head] = true
+    one.once = one.head
+  end
+  if one.slot or one.once or one.id == '' and not once then
     flags[o] = '1'
     fresh[#fresh + 1] = one
     for k = one.c + 1, one.c + 5 * one.nc, 5 do
@@ -140,6 +146,7 @@ end
 
 for _, one in ipairs(fresh) do
   for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
+  if one.once then record[#record + 1] = one.once end
   for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
   for k = one.c + 1, one.c + 5 * one.nc, 5 do
     local f = ARGV[k]

@@ -2,23 +2,29 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
---       worker, heartbeat ms (0: none), process, number: hand out only if this is the process's last commit ('' : always),
---       suspects: how many of them to hand out at most, again: 1 when this nonce may have been asked before
+--       worker, heartbeat ms (0: none), process, number (of its last commit), suspects: how many of them to hand out at most,
+--       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before
+-- Nothing is handed out when the commit that it rides with was refused, nor when the process has committed since: then the question
+-- was delayed on a broken connection, its answer came long ago, and some of those leases may have ended.
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
--- Returns {wait ms, now, epoch, paused, pending, (id, slot, member)...}; the same nonce again gets the same leases.
+-- Live settings that people have made (kept:...) go before the worker's own delay and concurrency.
+-- Returns {wait ms, now, epoch, "<state> <version of the control>", pending, (id, slot, member)...}; the same nonce again gets the same leases.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued')
-local out = {0, now, state[1] or '0', state[2] or '0', state[3] or '0'}
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain')
+local mode = state[5] or 'running'
+if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
+local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
+if state[7] and tonumber(state[7]) then delay = tonumber(state[7]) end
+if state[8] and tonumber(state[8]) then concurrency = tonumber(state[8]) end
 
-if ARGV[11] ~= '' then
-  local last = redis.call('HGET', commits, ARGV[10]) or ''
-  if string.sub(last, 1, #ARGV[11] + 1) ~= ARGV[11] .. ' ' then return out end
-end
+local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%d+)')
+local number, stored = tonumber(ARGV[11]), tonumber(last or 0)
+if stored > number or ARGV[14] == '1' and stored ~= number then return out end
 
-redis.call('HLEN', inflight)
-if ARGV[13] == '1' then
+-- a question that is asked again may overtake itself, so the first lease is looked for in any case
+if redis.call('HGET', inflight, nonce .. ':1') or ARGV[13] == '1' then
   local ids = {'-'}
   for i = 1, n do ids[i] = nonce .. ':' .. i end
   for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
@@ -66,7 +72,7 @@ end
 local function beat()
   if ARGV[9] ~= '0' then redis.pcall('ZADD', workers, now + tonumber(ARGV[9]), ARGV[8]) end
 end
-if out[4] == '1' then
+if mode == 'paused' or mode == 'stopped' then
   beat()
   out[1] = 1000
   return out

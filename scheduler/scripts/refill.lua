@@ -2,11 +2,11 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  n, max_pending
--- Returns how many were moved: none while paused or with max_pending requests pending.
-local state = redis.call('HMGET', meta, 'pending', 'seq', 'paused', 'finished')
+-- Returns how many were moved: none while paused, draining or stopped, or with max_pending requests pending.
+local state = redis.call('HMGET', meta, 'pending', 'seq', 'paused', 'finished', 'state')
 local pending, seq = tonumber(state[1] or 0), tonumber(state[2] or 0)
 local n = math.min(tonumber(ARGV[1]), tonumber(ARGV[2]) - pending)
-if n < 1 or state[3] == '1' then return 0 end
+if n < 1 or state[3] == '1' or state[5] == 'draining' or state[5] == 'stopped' then return 0 end
 local kind = redis.call('TYPE', start_urls)['ok']
 if kind == 'none' then return 0 end
 if kind ~= 'list' and kind ~= 'set' and kind ~= 'zset' then

@@ -1,0 +1,155 @@
+package cookies
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxStored is how long the text of one cookie, or of a whole jar, may be: what no jar of ours exceeds.
+const (
+	maxStoredCookie = 64 << 10
+	maxStoredJar    = 8 << 20
+)
+
+// stored is a cookie as JSON; times are Unix microseconds. The names are short because they are most of it.
+type stored struct {
+	Name     text  `json:"n,omitempty"`
+	Value    text  `json:"v,omitempty"`
+	Domain   text  `json:"d"`
+	Path     text  `json:"p"`
+	HostOnly bool  `json:"host,omitempty"`
+	Secure   bool  `json:"sec,omitempty"`
+	HTTPOnly bool  `json:"http,omitempty"`
+	Expires  int64 `json:"e,omitempty"`
+	Created  int64 `json:"c"`
+	Used     int64 `json:"u"`
+}
+
+// text is a string of any bytes. JSON carries only UTF-8, so others are base64 behind a NUL, which no cookie has.
+type text string
+
+// MarshalText writes what UnmarshalText reads.
+func (t text) MarshalText() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return []byte(t), nil
+	}
+	return base64.StdEncoding.AppendEncode([]byte{0}, []byte(t)), nil
+}
+
+// UnmarshalText returns an error for base64 that is none.
+func (t *text) UnmarshalText(data []byte) error {
+	if len(data) == 0 || data[0] != 0 {
+		*t = text(data)
+		return nil
+	}
+	plain, err := base64.StdEncoding.DecodeString(string(data[1:]))
+	*t = text(plain)
+	return err
+}
+
+// Encode gives the cookie as JSON for Decode: the value of a field in the hash of a jar.
+func (c *Cookie) Encode() string {
+	out, err := json.Marshal(c.stored())
+	if err != nil {
+		panic("cookies: " + err.Error()) // strings, numbers and booleans always have a JSON form
+	}
+	return string(out)
+}
+
+func (c *Cookie) stored() stored {
+	s := stored{
+		Name: text(c.Name), Value: text(c.Value), Domain: text(c.Domain), Path: text(c.Path),
+		HostOnly: c.HostOnly, Secure: c.Secure, HTTPOnly: c.HTTPOnly,
+		Created: c.Created.UnixMicro(), Used: c.Used.UnixMicro(),
+	}
+	if !c.Expires.IsZero() {
+		s.Expires = c.Expires.UnixMicro()
+	}
+	return s
+}
+
+// Decode reads what Encode has written and checks that it is a cookie that a jar may hold.
+func Decode(data string) (*Cookie, error) {
+	if len(data) > maxStoredCookie {
+		return nil, fmt.Errorf("stored cookie has %d bytes, more than %d", len(data), maxStoredCookie)
+	}
+	var s stored
+	if err := json.Unmarshal([]byte(data), &s); err != nil {
+		return nil, fmt.Errorf("stored cookie %.40q: %w", data, err)
+	}
+	return s.cookie()
+}
+
+func (s stored) cookie() (*Cookie, error) {
+	c := &Cookie{
+		Name: string(s.Name), Value: string(s.Value), Domain: string(s.Domain), Path: string(s.Path),
+		HostOnly: s.HostOnly, Secure: s.Secure, HTTPOnly: s.HTTPOnly,
+		Created: time.UnixMicro(s.Created).UTC(), Used: time.UnixMicro(s.Used).UTC(),
+	}
+	if s.Expires != 0 {
+		c.Expires = time.UnixMicro(s.Expires).UTC()
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("stored %w", err)
+	}
+	if !validHost(c.Domain) || !c.HostOnly && isPublicSuffix(c.Domain) {
+		return nil, fmt.Errorf("stored cookie %.40q: domain %.40q is not valid", c.Name, c.Domain)
+	}
+	if !strings.HasPrefix(c.Path, "/") || strings.Contains(c.Path, ";") || hasControl(c.Path) {
+		return nil, fmt.Errorf("stored cookie %.40q: path %.40q is not valid", c.Name, c.Path)
+	}
+	return c, nil
+}
+
+func validHost(host string) bool {
+	return host != "" && host == strings.ToLower(host) && !strings.HasPrefix(host, ".") && !strings.ContainsAny(host, "; \t") && !hasControl(host)
+}
+
+var errNoJar = errors.New(`want {"cookies": [...]}`)
+
+// jarFile is a whole jar as JSON.
+type jarFile struct {
+	Cookies []stored `json:"cookies"`
+}
+
+// Marshal gives the whole jar as JSON for Unmarshal, what was used longest ago first.
+func (j *Jar) Marshal() []byte {
+	file := jarFile{Cookies: make([]stored, 0, j.count)}
+	for _, c := range leastUsed(j.all()) {
+		file.Cookies = append(file.Cookies, c.stored())
+	}
+	out, err := json.Marshal(file)
+	if err != nil {
+		panic("cookies: " + err.Error()) // as in Encode
+	}
+	return out
+}
+
+// Unmarshal reads what Marshal has written. It gives all or nothing: the error names the first cookie that is wrong.
+func Unmarshal(data []byte, now time.Time) (*Jar, error) {
+	if len(data) > maxStoredJar {
+		return nil, fmt.Errorf("stored jar has %d bytes, more than %d", len(data), maxStoredJar)
+	}
+	var file jarFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("stored jar %.40q: %w", data, err)
+	}
+	if file.Cookies == nil {
+		return nil, fmt.Errorf("stored jar %.40q: %w", data, errNoJar)
+	}
+	j := New()
+	for i, s := range file.Cookies {
+		c, err := s.cookie()
+		if err != nil {
+			return nil, fmt.Errorf("cookie %d of the jar: %w", i+1, err)
+		}
+		j.store(c)
+	}
+	newLedger(j).evict(now)
+	return j, nil
+}

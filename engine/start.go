@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"luacrawl/scheduler"
+)
+
+// startOutput is what the start URLs give: spider.start_urls and Options.Seeds.
+type startOutput struct {
+	requests []scheduler.Child
+	beside   []*scheduler.Outcome // of the start URLs that gave other things than requests
+}
+
+// startRequests asks the spider what it makes of its start URLs. Their requests go through the duplicate check, so that a resumed run does
+// not start over, and what they give beside requests is stored once a crawl.
+func (c *Crawl) startRequests(ctx context.Context) (startOutput, error) {
+	var start startOutput
+	seeds := make([][]byte, 0, len(c.Seeds))
+	for _, u := range c.Spider.StartURLs() {
+		seeds = append(seeds, []byte(u))
+	}
+	for _, seed := range append(seeds, c.Seeds...) {
+		out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.MakeRequests(ctx, seed) })
+		if err != nil {
+			return start, startFault(seed, err)
+		}
+		for _, r := range out.Requests {
+			checked := *r
+			checked.DontFilter = false
+			start.requests = append(start.requests, scheduler.Child{Request: &checked})
+		}
+		p := newPage(c, scheduler.OnceLease(seed))
+		p.seedGave(&Output{Items: out.Items, Dropped: out.Dropped, Failed: out.Failed, Stats: out.Stats, Revision: out.Revision}, len(out.Requests))
+		if o := p.out; len(o.Items)+len(o.Dead)+len(o.Stats) > 0 {
+			start.beside = append(start.beside, o)
+		}
+	}
+	return start, nil
+}
+
+// enqueueStart stores what the start URLs give.
+func (f *feeder) enqueueStart(ctx context.Context) error {
+	c := f.crawl
+	start, err := c.startRequests(ctx)
+	if err != nil || len(start.requests)+len(start.beside) == 0 {
+		return err
+	}
+	added, stored, err := c.Frontier.Enqueue(ctx, start.requests, start.beside...)
+	if err != nil {
+		return fmt.Errorf("start URLs: %w", err)
+	}
+	if seen := len(start.requests) - added; seen > 0 {
+		c.Logger.Info("start URLs that were seen before are not fetched again", slog.Int("seen", seen), slog.Int("new", added))
+	}
+	var taken []*scheduler.Outcome
+	for i, o := range start.beside {
+		if stored[i] {
+			taken = append(taken, o)
+			f.finish.work(time.Now())
+		}
+	}
+	return f.passOn(taken)
+}
+
+// startFault is why a start URL cannot be used. A mistake of the script, and the end of ctx, speak for themselves.
+func startFault(seed []byte, err error) error {
+	var script *ScriptError
+	if errors.As(err, &script) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("start URL %.200q: %w", seed, err)
+	}
+	return &StartError{Seed: string(seed), Err: err}
+}
+
+// StartError is a start URL that cannot be used: one of the spider's start_urls or of Options.Seeds. Nothing has been crawled then.
+type StartError struct {
+	Seed string
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("start URL %.200q cannot be used: %s", e.Seed, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }

@@ -1,0 +1,200 @@
+package scheduler
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"luacrawl/scheduler/redistest"
+)
+
+// cuttingProxy passes connections on to a server, reply by reply. Once armed, it breaks the next connection that runs scripts after some
+// of their replies: all of them have been carried out, and the other replies are lost.
+type cuttingProxy struct {
+	server string
+	url    string
+	armed  atomic.Bool
+	pass   atomic.Int32 // replies that come through before the cut
+	cuts   atomic.Int32
+}
+
+func newCuttingProxy(t *testing.T, server string) *cuttingProxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &cuttingProxy{server: strings.TrimSuffix(strings.TrimPrefix(server, "redis://"), "/0"), url: "redis://" + l.Addr().String() + "/0"}
+	var open sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); l.Close(); open.Wait() })
+	open.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() { p.relay(ctx, conn) })
+		}
+	})
+	return p
+}
+
+// cutAfter loses what comes after so many replies to the next scripts.
+func (p *cuttingProxy) cutAfter(replies int) {
+	p.pass.Store(int32(replies))
+	p.armed.Store(true)
+}
+
+func (p *cuttingProxy) relay(ctx context.Context, client net.Conn) {
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		client.Close()
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { client.Close(); server.Close() })
+	defer stop()
+	var both sync.WaitGroup
+	var cutting atomic.Bool
+	both.Go(func() {
+		defer server.Close()
+		buf := make([]byte, 1<<20)
+		for {
+			n, err := client.Read(buf)
+			if err != nil {
+				return
+			}
+			if bytes.Contains(bytes.ToLower(buf[:n]), []byte("evalsha")) && p.armed.CompareAndSwap(true, false) {
+				cutting.Store(true)
+			}
+			if _, err := server.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	})
+	both.Go(func() {
+		defer client.Close()
+		replies := bufio.NewReader(server)
+		for {
+			reply, err := readReply(replies)
+			if err != nil {
+				return
+			}
+			if cutting.Load() && p.pass.Add(-1) < 0 {
+				p.cuts.Add(1)
+				return
+			}
+			if _, err := client.Write(reply); err != nil {
+				return
+			}
+		}
+	})
+	both.Wait()
+}
+
+// readReply reads one whole reply, of RESP2 or RESP3, as it is on the wire.
+func readReply(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(string(line[1:])))
+	switch line[0] {
+	case '$', '=', '!':
+		if n < 0 {
+			return line, nil
+		}
+		text := make([]byte, n+2)
+		_, err := io.ReadFull(r, text)
+		return append(line, text...), err
+	case '%':
+		n *= 2
+	case '*', '~', '>':
+	default:
+		return line, nil
+	}
+	for range n {
+		part, err := readReply(r)
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, part...)
+	}
+	return line, nil
+}
+
+// TestLeaseWhoseReplyIsLost: what was handed out in a reply that did not arrive comes with the next one, at once and not after the lease
+// has expired; nothing else is handed out in its place.
+func TestLeaseWhoseReplyIsLost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		commit  bool // the question rides with a commit
+		replies int  // that arrive before the connection breaks
+	}{
+		{"alone", false, 0},
+		{"with the commit before it", true, 0},
+		{"after that of the commit before it", true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, url string) {
+				p := newCuttingProxy(t, url)
+				k := newKit(t, p.url, Config{Lease: time.Hour})
+				k.add(get("0"), get("1"), get("2"), get("3"), get("4"), get("5"), get("6"))
+				first := k.lease(1)
+				var outcomes []*Outcome
+				if c.commit {
+					outcomes = append(outcomes, &Outcome{Lease: first[0], Items: [][]byte{[]byte("{}")}})
+				}
+				p.cutAfter(c.replies)
+				x := k.exchange(k.Frontier, outcomes, 3, 0)
+				if n := p.cuts.Load(); n != 1 {
+					t.Fatalf("%d replies were lost, want 1", n)
+				}
+				if got := paths(x.Leases); got != "1 2 3" {
+					t.Fatalf("the lease whose reply was lost gave %q when it was asked again, want the same leases, 1 2 3", got)
+				}
+				if c.commit && !x.Stored[0] {
+					t.Error("the outcome beside it was refused")
+				}
+				rest := k.lease(10)
+				if got := paths(rest); got != "4 5 6" {
+					t.Errorf("the next lease gave %q, want 4 5 6", got)
+				}
+				k.finish(append(x.Leases, rest...))
+				if !c.commit {
+					k.finish(first)
+				}
+				if s := k.check(); s.Done != 8 || s.Enqueued != 8 || s.Items != int64(len(outcomes)) {
+					t.Errorf("%+v", s)
+				}
+			})
+		})
+	}
+}
+
+// TestLeaseAsksForAnEarlierAnswerOnlyAfterAFailure: the search for it costs a tenth of a lease.
+func TestLeaseAsksForAnEarlierAnswerOnlyAfterAFailure(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		a := ask{want: 1, nonce: nonce()}
+		for _, want := range []bool{false, true} {
+			if a.asked != want {
+				t.Errorf("asked is %v, want %v", a.asked, want)
+			}
+			var x Exchanged
+			if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || paths(x.Leases) != "1" {
+				t.Errorf("leased %q, %v", paths(x.Leases), err)
+			}
+		}
+	})
+}

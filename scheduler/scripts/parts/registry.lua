@@ -1,0 +1,15 @@
+-- The registry's keys come after those of the spider's crawl.
+--
+--   registry   spider -> "<version> <entry as JSON>"
+--   states     spider -> running, paused, draining or stopped
+local registry, states, version, log = KEYS[16], KEYS[17], KEYS[18], KEYS[19]
+local members, reports, revision = KEYS[20], KEYS[21], KEYS[22]
+
+-- changed notes a change in the spider's history, tells those who listen, and returns its version.
+local function changed(spider, event, channel)
+  local v = redis.call('INCR', version)
+  redis.call('RPUSH', log, v .. ' ' .. event)
+  redis.call('LTRIM', log, -1000, -1)
+  redis.call('PUBLISH', channel, spider)
+  return v
+end
