@@ -68,7 +68,7 @@ func (p *program) checkFile(c *cli.Context, file string) (luabind.Checked, error
 	if err != nil {
 		return luabind.Checked{}, err
 	}
-	if _, err := src.layers.merge(file, nil); err != nil {
+	if _, err := src.layers.Merge(file, nil); err != nil {
 		return luabind.Checked{}, err
 	}
 	return luabind.Check(src.fsys, src.main, src.display, luabind.Options{Args: src.args, Memory: engine.DefaultSettings().CallbackMemory}), nil

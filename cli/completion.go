@@ -49,7 +49,7 @@ func completion(app *cli.App, args []string) (string, error) {
 // is due, and files elsewhere.
 func bashCompletion(app *cli.App) string {
 	var subs, flags strings.Builder
-	var spiders []string
+	var spiders, several []string
 	var add func(command *cli.Command, path string)
 	add = func(command *cli.Command, path string) {
 		if len(command.Subcommands) > 0 {
@@ -60,8 +60,11 @@ func bashCompletion(app *cli.App) string {
 			return
 		}
 		fmt.Fprintf(&flags, "    %q) words=%q ;;\n", path, strings.Join(flagWords(command), " "))
-		if command.ArgsUsage == spiderOrFile {
+		switch command.ArgsUsage {
+		case spiderOrFile:
 			spiders = append(spiders, fmt.Sprintf("%q", path))
+		case spidersOrFiles:
+			several = append(several, fmt.Sprintf("%q", path))
 		}
 	}
 	for _, command := range app.Commands {
@@ -69,7 +72,7 @@ func bashCompletion(app *cli.App) string {
 			add(command, command.Name)
 		}
 	}
-	return fmt.Sprintf(bashScript, strings.Join(commandWords(app.Commands), " "), subs.String(), strings.Join(spiders, "|"), flags.String())
+	return fmt.Sprintf(bashScript, strings.Join(commandWords(app.Commands), " "), subs.String(), strings.Join(spiders, "|"), strings.Join(several, "|"), flags.String())
 }
 
 const bashScript = `_luacrawl() {
@@ -97,6 +100,8 @@ const bashScript = `_luacrawl() {
           if [ "$COMP_CWORD" -eq "$at" ]; then
             COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
           fi ;;
+        %s)
+          COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current")) ;;
       esac
       return ;;
   esac
@@ -116,7 +121,7 @@ func fishCompletion(app *cli.App) (string, error) {
 	}
 	for _, command := range app.Commands {
 		switch {
-		case command.ArgsUsage == spiderOrFile:
+		case command.ArgsUsage == spiderOrFile, command.ArgsUsage == spidersOrFiles:
 			script += fmt.Sprintf("complete -c luacrawl -n '__fish_seen_subcommand_from %s' -a '(luacrawl names 2>/dev/null)'\n", command.Name)
 		case len(command.Subcommands) > 0:
 			words := strings.Join(commandWords(command.Subcommands), " ")

@@ -8,14 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
-	"luacrawl/engine/fetch"
 	"luacrawl/luabind"
 	"luacrawl/scheduler"
 )
 
 const (
-	closeWait  = 10 * time.Second // for the last words with Redis
 	hostGone   = 15 * time.Second // a joined embedded Redis that is silent for so long has ended
 	othersWait = 5 * time.Second  // for those who joined our embedded Redis to see the end
 )
@@ -31,12 +30,9 @@ type crawl struct {
 	worker   string
 	stdout   io.Writer
 
-	place      *place
-	frontier   *scheduler.Frontier
-	downloader *fetch.Downloader
-	output     *output
-	engine     *engine.Crawl
-	reloader   *reloader
+	place  *place
+	output *output
+	host   *host.Crawl
 }
 
 // run opens what a crawl needs, crawls, tells how it ended, and closes everything.
@@ -52,21 +48,13 @@ func (c *crawl) run(ctx context.Context) (err error) {
 	if err = c.join(ctx); err != nil {
 		return err
 	}
-	c.downloader = fetch.New(fetch.Config{
-		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
-		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
-	})
-	defer c.downloader.Close()
-	if c.engine, err = c.newEngine(); err == nil {
-		c.reloader = newReloader(c.spider, c.job.source, c.logs, c.engine.SetSettings)
-		c.stop.onSecond(c.engine.Kill)
-		c.announce()
-		err = c.work(ctx)
-	}
+	c.stop.onSecond(c.host.Kill)
+	c.announce()
+	err = c.work(ctx)
 	if errors.Is(err, errHostGone) {
 		return err // there is nobody to say goodbye to
 	}
-	err = errors.Join(err, c.leave(ctx))
+	err = errors.Join(err, c.host.Close(ctx))
 	if err == nil && c.place.embedded() && !c.place.joined() {
 		c.waitForOthers(ctx)
 	}
@@ -80,7 +68,7 @@ func (c *crawl) open(ctx context.Context) (*place, error) {
 	return c.job.where.open(ctx, c.logs)
 }
 
-// join opens the frontier. An embedded crawl that had finished starts anew, with nothing left of the one before; one that was
+// join opens the crawl. An embedded crawl that had finished starts anew, with nothing left of the one before; one that was
 // interrupted goes on.
 func (c *crawl) join(ctx context.Context) (err error) {
 	anew := c.job.fresh || c.settings.FlushOnStart
@@ -98,32 +86,16 @@ func (c *crawl) join(ctx context.Context) (err error) {
 		}
 		anew = false
 	}
-	c.frontier, err = scheduler.Open(ctx, c.place.client, frontierConfig(c, anew))
+	c.host, err = host.Open(ctx, host.CrawlOptions{
+		Client: c.place.client, Spider: c.spider, Source: c.job.source.host(), Voice: c.logs.voice(), Worker: c.worker,
+		Seeds: c.job.seeds, UntilDone: c.job.untilDone, Flush: anew, OnItems: c.onItems,
+	})
 	if err == nil && c.job.fresh {
-		err = c.output.empty()
+		if err = c.output.empty(); err != nil {
+			err = errors.Join(err, c.host.Close(ctx))
+		}
 	}
 	return err
-}
-
-func frontierConfig(c *crawl, flush bool) scheduler.Config {
-	s := c.settings
-	return scheduler.Config{
-		Spider:          c.spider.Name(),
-		Keys:            s.Keys,
-		Partition:       s.Partition,
-		Queue:           s.Queue,
-		Delay:           s.DownloadDelay,
-		Concurrency:     s.ConcurrentRequestsPerDomain,
-		Lease:           s.Lease,
-		LeaseAttempts:   s.LeaseAttempts,
-		MaxPending:      s.MaxPending,
-		Persist:         s.SchedulerPersist,
-		FlushOnStart:    flush,
-		DupefilterDebug: s.DupefilterDebug,
-		Worker:          c.worker,
-		Revision:        c.spider.Revision(),
-		Logger:          c.logs.Logger,
-	}
 }
 
 // announce says what runs, where, and what is promised.
@@ -137,7 +109,10 @@ func (c *crawl) announce() {
 	if c.place.embedded() {
 		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
 	}
-	l.notice("not for other people's sites yet: robots.txt is not read and private addresses are not refused")
+	l.notice("not for other people's sites yet: robots.txt is not read")
+	if isAnonymous(c.settings.UserAgent) {
+		l.notice(fmt.Sprintf("user_agent is %q, which names nobody: set one that says who you are and how to reach you, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", c.settings.UserAgent))
+	}
 	if !c.job.untilDone {
 		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))
 	}
@@ -150,20 +125,24 @@ func short(revision string) string { return revision[:min(len(revision), 12)] }
 func (c *crawl) work(ctx context.Context) error {
 	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	shown := &progress{logs: c.logs, screen: c.screen, name: c.spider.Name(), ask: c.engine.Progress, embedded: c.place.embedded(), unmended: c.reloader.unmended}
+	shown := &progress{logs: c.logs, screen: c.screen, name: c.spider.Name(), ask: c.host.Progress, embedded: c.place.embedded(), unmended: c.host.Unmended}
 	wg.Go(func() { shown.Run(loops) })
 	if c.job.source.folder != "" {
 		wg.Go(func() {
-			_ = luabind.NewWatcher(c.spider, c.job.source.folder, c.reloader.reload, c.logs.Logger).Run(loops) // it ends with loops only
+			_ = luabind.NewWatcher(c.spider, c.job.source.folder, c.host.Reload, c.logs.Logger).Run(loops) // it ends with loops only
 		})
 	}
 	if c.place.joined() {
 		wg.Go(func() { c.watchHost(loops) })
 	}
-	ended, err := c.engine.Run(ctx)
+	if !c.place.embedded() {
+		who := host.Identity{Worker: c.worker, Kind: "run", Tool: readVersion().Version}
+		wg.Go(func() { _ = c.host.Member(loops, who) }) // it has said what it could not tell
+	}
+	ended, err := c.host.Run(ctx)
 	cancel()
 	wg.Wait()
-	c.tell(ctx, ended)
+	summary{c.host.Ended(ctx, ended)}.tell(c.logs, c.screen)
 	if failure := c.stop.failure(); failure != nil {
 		return failure
 	}
@@ -196,37 +175,13 @@ func (c *crawl) watchHost(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			if down := c.engine.Progress().Down; !down.IsZero() && now.Sub(down) > hostGone {
+			if down := c.host.Progress().Down; !down.IsZero() && now.Sub(down) > hostGone {
 				c.stop.fail(fmt.Errorf("%w (folder %s): run again to go on from its snapshot", errHostGone, c.place.dir))
-				c.engine.Kill() // nothing that still runs can be stored
+				c.host.Kill() // nothing that still runs can be stored
 				return
 			}
 		}
 	}
-}
-
-// tell prints how the crawl ended.
-func (c *crawl) tell(ctx context.Context, ended engine.Summary) {
-	s := summary{spider: c.spider.Name(), Summary: ended, progress: c.engine.Progress(), revisions: c.reloader.history(), unmended: c.reloader.unmended()}
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
-	defer cancel()
-	if status, err := c.place.client.Status(asking, s.spider, c.settings.Keys); err == nil {
-		s.left = &status
-	}
-	switch {
-	case c.logs.quiet:
-	case c.logs.json:
-		c.logs.Info("summary", s.attributes()...)
-	default:
-		s.write(c.screen)
-	}
-}
-
-// leave takes the worker off the crawl.
-func (c *crawl) leave(ctx context.Context) error {
-	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
-	defer cancel()
-	return c.frontier.Close(leaving)
 }
 
 // waitForOthers keeps serving the embedded Redis until those who joined it have seen the end too. An interrupt ends it.

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"luacrawl/cli/demo"
+	"luacrawl/cli/host"
 	"luacrawl/engine"
 	"luacrawl/spiders"
 )
@@ -35,7 +36,7 @@ func (p *program) demoJob(c *cli.Context) (*job, error) {
 	return &job{
 		source: source{
 			fsys: spiders.Files, main: "hotnews.lua", display: "spiders/",
-			args: map[string]string{"base": site.URL}, layers: layers{sets: demoSettings},
+			args: map[string]string{"base": site.URL}, layers: host.Layers{Sets: demoSettings},
 		},
 		where:     where{wait: c.Duration("redis-wait")},
 		untilDone: true,

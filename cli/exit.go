@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
 	"luacrawl/scheduler"
 )
@@ -44,6 +45,7 @@ func codeOf(err error) int {
 		script   *engine.ScriptError
 		settings *scheduler.SettingsError
 		start    *engine.StartError
+		mistake  *host.MistakeError
 		urfave   cli.ExitCoder
 	)
 	switch {
@@ -51,7 +53,7 @@ func codeOf(err error) int {
 		return exitFinished
 	case errors.As(err, &exit):
 		return exit.code
-	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &start), errors.As(err, &urfave), errors.Is(err, scheduler.ErrURL):
+	case errors.As(err, &script), errors.As(err, &settings), errors.As(err, &start), errors.As(err, &mistake), errors.As(err, &urfave), errors.Is(err, scheduler.ErrURL):
 		return exitUsage
 	}
 	return exitFailed

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,11 +20,9 @@ func authorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "author", Usage: "`NAME` for the history, default $USER"}
 }
 
+// author is who changes something, for the history.
 func (p *program) author(c *cli.Context) string {
-	if name := c.String("author"); name != "" {
-		return name
-	}
-	return p.getenv("USER")
+	return cmp.Or(c.String("author"), p.getenv("USER"), p.getenv("LOGNAME"))
 }
 
 // fleet is a fleet's registry and what a command tells.

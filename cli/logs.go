@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"luacrawl/cli/host"
 )
 
 // logFlags say how a command logs.
@@ -24,7 +27,8 @@ type logs struct {
 	level *slog.LevelVar
 	json  bool
 	quiet bool
-	fixed bool // -v or -q: the setting log_level does not count
+	fixed bool   // -v or -q: the setting log_level does not count
+	name  string // of the spider that speaks, "" when there is one only
 }
 
 func newLogs(out io.Writer, c *cli.Context) (*logs, error) {
@@ -51,6 +55,37 @@ func newLogs(out io.Writer, c *cli.Context) (*logs, error) {
 	return l, nil
 }
 
+// of are the logs of one spider among others in this process: it has its own log_level, and what it says begins with its name.
+func (l *logs) of(spider string) *logs {
+	level := new(slog.LevelVar)
+	level.Set(l.level.Level())
+	named := *l
+	named.level, named.name = level, spider
+	named.Logger = slog.New(leveled{l.Handler(), level}).With("spider", spider)
+	return &named
+}
+
+// leveled is a handler with a level of its own. The one below lets everything pass.
+type leveled struct {
+	slog.Handler
+	level slog.Leveler
+}
+
+func (h leveled) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level.Level() }
+
+func (h leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return leveled{h.Handler.WithAttrs(attrs), h.level}
+}
+
+func (h leveled) WithGroup(name string) slog.Handler {
+	return leveled{h.Handler.WithGroup(name), h.level}
+}
+
+// voice is how what runs speaks through l.
+func (l *logs) voice() host.Voice {
+	return host.Voice{Logger: l.Logger, Notice: l.notice, Alarm: l.alarm, SetLevel: l.setLevel, Explain: explain}
+}
+
 // setLevel takes the setting log_level, unless a flag has said something already.
 func (l *logs) setLevel(name string) error {
 	if l.fixed || name == "" {
@@ -70,7 +105,15 @@ func (l *logs) alarm(line string) {
 		l.Error(line)
 		return
 	}
-	io.WriteString(l.out, line+"\n")
+	io.WriteString(l.out, l.named(line)+"\n")
+}
+
+// named puts the speaker before a line.
+func (l *logs) named(line string) string {
+	if l.name == "" {
+		return line
+	}
+	return l.name + ": " + line
 }
 
 // notice says something that a person at the command line should read: a plain line, or a log record with --log-format json.
@@ -80,6 +123,6 @@ func (l *logs) notice(line string) {
 	case l.json:
 		l.Info(line)
 	default:
-		io.WriteString(l.out, line+"\n")
+		io.WriteString(l.out, l.named(line)+"\n")
 	}
 }

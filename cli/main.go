@@ -3,6 +3,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 )
@@ -32,12 +33,13 @@ func (p *program) app() *cli.App {
 		Usage:       "a distributed crawler whose spiders are Lua files",
 		UsageText:   "luacrawl COMMAND [OPTION...] [ARGUMENT...]",
 		Description: "Try it without a network and without a Redis:\n\n  luacrawl run --demo",
-		Commands: []*cli.Command{
-			p.runCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
-
+		Commands: slices.Concat([]*cli.Command{
+			p.runCommand(), p.workerCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.topCommand(), p.workersCommand(),
 			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
+		}, p.controlCommands(), []*cli.Command{
+			p.setCommand(), p.purgeCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
 			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
-		},
+		}),
 		Reader:                    p.In,
 		Writer:                    p.Out,
 		ErrWriter:                 p.screen,

@@ -15,11 +15,11 @@ const (
 	snapshotFileName = "snapshot"
 )
 
-// namesCommand prints the spiders that have run on the Redis that a command would work on: shells complete by it.
+// namesCommand prints the spiders that have run or were pushed on the Redis that a command would work on: shells complete by it.
 func (p *program) namesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "names",
-		Usage:     "print the names of the spiders that have run",
+		Usage:     "print the names of the spiders that have run or were pushed",
 		UsageText: "luacrawl names [OPTION...]",
 		Hidden:    true,
 		Flags:     placeFlags(),
@@ -38,7 +38,7 @@ func (p *program) namesCommand() *cli.Command {
 				return err
 			}
 			defer func() { err = firstError(err, redis.close()) }()
-			names, err := redis.client.Spiders(c.Context)
+			names, err := redis.names(c.Context)
 			for _, name := range names {
 				fmt.Fprintln(p.Out, name)
 			}

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // How often a person hears of a running crawl.
 const (
 	liveEvery  = 200 * time.Millisecond // the live line on a terminal
 	quietEvery = 10 * time.Second       // a log line elsewhere
-	rateOver   = 5 * time.Second        // what the rate is taken over
 )
 
 // embeddedLimit is the queue length from which the embedded Redis gets slow: its sorted sets sort on every read.
@@ -29,7 +30,7 @@ type progress struct {
 	embedded bool
 	unmended func() string // where the last edit of the spider is broken, "" when it is in effect; nil when edits do not count
 
-	rates  rates
+	rates  host.Rates
 	warned bool            // of embeddedLimit
 	said   string          // what unmended said in the last log line
 	logged engine.Progress // what the last log line said: a run that waits does not repeat it
@@ -45,7 +46,7 @@ func (p *progress) Run(ctx context.Context) error {
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	p.rates.add(time.Now(), 0)
+	p.rates.Add(time.Now(), 0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,7 +59,7 @@ func (p *progress) Run(ctx context.Context) error {
 
 func (p *progress) tick(now time.Time, live bool) {
 	state := p.ask()
-	rate := p.rates.add(now, state.Pages)
+	rate := p.rates.Add(now, state.Pages)
 	if p.embedded && !p.warned && state.Pending > embeddedLimit {
 		p.warned = true
 		p.logs.Warn("the embedded redis gets slow with so many pending requests: use a redis-server and --redis", "pending", state.Pending, "limit", embeddedLimit)
@@ -75,12 +76,23 @@ func (p *progress) tick(now time.Time, live bool) {
 		return
 	}
 	p.logged, p.said = state, broken
-	attributes := []any{"spider", p.name, "pages", state.Pages, "items", state.Items, "pages_per_second", round(rate),
-		"pending", state.Pending, "in_flight", state.InFlight, "errors", state.Errors}
+	p.logs.Info("progress", progressAttributes(p.name, state, rate, broken)...)
+}
+
+// progressAttributes are the progress of a spider as a log record has it.
+func progressAttributes(spider string, s engine.Progress, rate float64, broken string) []any {
+	attributes := []any{"spider", spider, "pages", s.Pages, "items", s.Items, "pages_per_second", round(rate),
+		"pending", s.Pending, "in_flight", s.InFlight, "errors", s.Errors}
+	if s.State != "" && s.State != scheduler.Running {
+		attributes = append(attributes, "state", string(s.State))
+	}
+	if s.SinkDown != "" {
+		attributes = append(attributes, "sink_down", s.SinkDown)
+	}
 	if broken != "" {
 		attributes = append(attributes, "edit_not_in_effect", broken)
 	}
-	p.logs.Info("progress", attributes...)
+	return attributes
 }
 
 // liveLine says the most important first, since a narrow window cuts the end off. broken is where the last edit is broken.
@@ -91,15 +103,15 @@ func liveLine(name, broken string, s engine.Progress, rate float64, now time.Tim
 		fmt.Fprintf(&b, "  EDIT NOT IN EFFECT: %s", broken)
 	}
 	fmt.Fprintf(&b, "  %s pages  %s items  %s/s  %s pending  %d in flight",
-		thousands(s.Pages), thousands(s.Items), strconv.FormatFloat(round(rate), 'f', -1, 64), thousands(s.Pending), s.InFlight)
+		thousands(s.Pages), thousands(s.Items), rateText(rate), thousands(s.Pending), s.InFlight)
 	if s.Errors > 0 {
 		fmt.Fprintf(&b, "  %s errors", thousands(s.Errors))
 	}
-	switch {
-	case s.Paused:
-		b.WriteString("  paused")
-	case s.Idle:
-		b.WriteString("  waiting for seeds")
+	if doing := doing(s); doing != "" {
+		b.WriteString("  " + doing)
+	}
+	if s.SinkDown != "" {
+		fmt.Fprintf(&b, "  waiting for %s", s.SinkDown)
 	}
 	if !s.Down.IsZero() {
 		fmt.Fprintf(&b, "  waiting for Redis for %s", now.Sub(s.Down).Truncate(time.Second))
@@ -107,25 +119,17 @@ func liveLine(name, broken string, s engine.Progress, rate float64, now time.Tim
 	return b.String()
 }
 
-// rates finds the pages a second over the last few seconds.
-type rates struct{ seen []sample }
-
-type sample struct {
-	at    time.Time
-	pages int64
-}
-
-// add notes a count and returns the rate since the oldest sample within rateOver.
-func (r *rates) add(at time.Time, pages int64) float64 {
-	r.seen = append(r.seen, sample{at, pages})
-	for len(r.seen) > 2 && at.Sub(r.seen[1].at) >= rateOver {
-		r.seen = r.seen[1:]
+// doing says what a crawl does that does not simply crawl.
+func doing(s engine.Progress) string {
+	switch {
+	case s.State == scheduler.Draining:
+		return "draining"
+	case s.Paused:
+		return "paused"
+	case s.Idle:
+		return "waiting for seeds"
 	}
-	passed := at.Sub(r.seen[0].at).Seconds()
-	if passed <= 0 {
-		return 0
-	}
-	return float64(pages-r.seen[0].pages) / passed
+	return ""
 }
 
 // round keeps one digit after the point, none from 100 on.

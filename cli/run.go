@@ -96,6 +96,15 @@ func (p *program) job(c *cli.Context) (*job, error) {
 // overrules it. Near memory_limit the garbage collector works harder instead; GOMEMLIMIT overrules that.
 const gcPercent = 400
 
+func (p *program) tuneMemory(s engine.Settings) {
+	if p.getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if p.getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(s.MemoryLimit)
+	}
+}
+
 // run does a whole job: everything that it opens is closed in the opposite order.
 func (p *program) run(c *cli.Context, l *logs) (err error) {
 	j, err := p.job(c)
@@ -110,12 +119,7 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 		return err
 	}
 	defer spider.Close()
-	if p.getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if p.getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(settings.MemoryLimit)
-	}
+	p.tuneMemory(settings)
 
 	stop := p.interruptible(l)
 	defer stop.end()
@@ -124,23 +128,9 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 			return stop.verdict(err, l)
 		}
 	}
-	host := &crawl{
+	one := &crawl{
 		job: j, logs: l, screen: p.screen, stop: stop, spider: spider, settings: settings,
 		worker: p.Worker, stdout: p.screen.above(p.Out),
 	}
-	return stop.verdict(host.run(stop.ctx), l)
-}
-
-// newEngine makes the part that crawls.
-func (c *crawl) newEngine() (*engine.Crawl, error) {
-	return engine.New(engine.Options{
-		Spider:     c.spider,
-		Settings:   c.settings,
-		Frontier:   c.frontier,
-		Downloader: c.downloader,
-		Logger:     c.logs.Logger,
-		Seeds:      c.job.seeds,
-		UntilDone:  c.job.untilDone,
-		OnItems:    c.onItems,
-	})
+	return stop.verdict(one.run(stop.ctx), l)
 }

@@ -9,11 +9,11 @@ import (
 func TestSettingsLayers(t *testing.T) {
 	t.Parallel()
 	spider := map[string]any{"download_delay": 1.0, "lease": 30.0, "retry_times": 7.0}
-	l := layers{
-		environ: []string{"LUACRAWL_DOWNLOAD_DELAY=2s", "LUACRAWL_LEASE=40", "LUACRAWL_GRACE=", "LUACRAWL_REDIS=redis://h", "LUACRAWL_SOAK=1", "PATH=/bin"},
-		sets:    map[string]string{"download_delay": "3", "download_maxsize": "8MB"},
-	}
-	s, err := l.merge("blog.lua", spider)
+	l := layers(
+		[]string{"LUACRAWL_DOWNLOAD_DELAY=2s", "LUACRAWL_LEASE=40", "LUACRAWL_GRACE=", "LUACRAWL_REDIS=redis://h", "LUACRAWL_SOAK=1", "PATH=/bin"},
+		map[string]string{"download_delay": "3", "download_maxsize": "8MB"},
+	)
+	s, err := l.Merge("blog.lua", spider)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestSettingsNameTheLayer(t *testing.T) {
 		{set: map[string]string{"retry_time": "1"}, want: "--set"},
 		{set: map[string]string{"robotstxt_obey": "true"}, want: "robotstxt_obey"},
 	} {
-		_, err := layers{environ: []string{test.env}, sets: test.set}.merge("blog.lua", test.spider)
+		_, err := layers([]string{test.env}, test.set).Merge("blog.lua", test.spider)
 		if err == nil || !strings.Contains(err.Error(), test.want) || codeOf(err) != exitUsage {
 			t.Errorf("%+v: error %v, exit code %d", test, err, codeOf(err))
 		}

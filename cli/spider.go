@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
 	"luacrawl/luabind"
 )
@@ -20,7 +22,8 @@ type source struct {
 	main    string // its file in fsys
 	display string // how the folder is called in errors, with its slash
 	args    map[string]string
-	layers  layers
+	layers  host.Layers
+	outside host.Outside
 }
 
 // spiderFlags are the flags of every command that loads a spider.
@@ -51,35 +54,41 @@ func (p *program) source(c *cli.Context, file string) (source, error) {
 		return source{}, usagef("%s is a folder: give the path of a Lua file in it", file)
 	}
 	dir, main := filepath.Split(filepath.Clean(file))
+	outside, err := p.outside(c, nil)
+	if err != nil {
+		return source{}, err
+	}
 	return source{
 		fsys: os.DirFS(cmp.Or(dir, ".")), folder: cmp.Or(dir, "."), main: main, display: filepath.ToSlash(dir), args: args,
-		layers: layers{environ: p.Environ, sets: sets},
+		layers: layers(p.Environ, sets), outside: outside,
 	}, nil
+}
+
+// outside is what a spider may reach: of the environment all variables for a file of this host, and those that are named for spiders that
+// others have pushed.
+func (p *program) outside(c *cli.Context, named []string) (host.Outside, error) {
+	proxy, err := environmentProxy(p.Environ)
+	return host.Outside{
+		Proxy: proxy,
+		Env: func(name string) (string, bool) {
+			if named != nil && !slices.Contains(named, name) {
+				return "", false
+			}
+			return p.lookupEnv(name)
+		},
+		Stdout: p.screen.above(p.Out),
+		Spool:  filepath.Join(cmp.Or(c.String("data"), os.TempDir()), "spool"),
+	}, err
 }
 
 func (s source) String() string { return s.display + s.main }
 
-// load compiles the spider and merges its settings. A spider that sets callback_memory or memory_limit is compiled twice: the
-// limit is to hold from its first line on.
+// host is the same for what runs it.
+func (s source) host() host.Source {
+	return host.Source{FS: s.fsys, Main: s.main, Display: s.display, Args: s.args, Layers: s.layers, Outside: s.outside}
+}
+
+// load compiles the spider and merges its settings.
 func (s source) load(l *logs) (*luabind.Spider, engine.Settings, error) {
-	defaults := engine.DefaultSettings()
-	options := luabind.Options{Args: s.args, Logger: l.Logger, Memory: defaults.CallbackMemory, MemoryLimit: defaults.MemoryLimit}
-	for {
-		spider, err := luabind.Load(s.fsys, s.main, s.display, options)
-		if err != nil {
-			return nil, engine.Settings{}, usageError(err)
-		}
-		settings, err := s.layers.merge(s.String(), spider.Settings())
-		if err == nil {
-			err = l.setLevel(settings.LogLevel)
-		}
-		if err == nil && settings.CallbackMemory == options.Memory && settings.MemoryLimit == options.MemoryLimit {
-			return spider, settings, nil
-		}
-		spider.Close()
-		if err != nil {
-			return nil, settings, err
-		}
-		options.Memory, options.MemoryLimit = settings.CallbackMemory, settings.MemoryLimit
-	}
+	return s.host().Load(l.voice())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,9 @@ Examples:
 
   luacrawl status
   luacrawl status blog --redis redis://10.0.0.5:6379/0
-  luacrawl status spiders/blog.lua --json`
+  luacrawl status spiders/blog.lua --json
+
+What people have told a spider (pause, drain, stop, set) stands beside it; "stopped" without such a word means that work is left and nobody is on it.`
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
@@ -79,7 +82,11 @@ func (p *program) status(c *cli.Context, l *logs) (err error) {
 
 // named is the spider that the argument names: "" for all.
 func (p *program) named(c *cli.Context, l *logs) (string, scheduler.Keys, error) {
-	arg := c.Args().First()
+	return p.namedBy(c, l, c.Args().First())
+}
+
+// namedBy is the spider that one argument names: itself, or what the file calls itself.
+func (p *program) namedBy(c *cli.Context, l *logs, arg string) (string, scheduler.Keys, error) {
 	if filepath.Ext(arg) != ".lua" {
 		return arg, scheduler.Keys{}, nil
 	}
@@ -97,7 +104,7 @@ func (p *program) named(c *cli.Context, l *logs) (string, scheduler.Keys, error)
 
 // statuses reads one spider's state, or that of all that have run.
 func statuses(ctx context.Context, redis *place, name string, keys scheduler.Keys) ([]scheduler.Status, error) {
-	known, err := redis.client.Spiders(ctx)
+	known, err := redis.names(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +123,7 @@ func statuses(ctx context.Context, redis *place, name string, keys scheduler.Key
 			return nil, err
 		}
 		if !slices.Contains(known, n) && s.Enqueued+s.Seeds+s.Items == 0 {
-			return nil, fmt.Errorf("no spider %q has run on %s; those that have: %s", n, redis, listed(known))
+			return nil, unknownSpider(n, redis, known)
 		}
 		all = append(all, s)
 	}
@@ -138,8 +145,10 @@ func accounted(s scheduler.Status) int64 {
 // state is one word for a person.
 func state(s scheduler.Status) string {
 	switch {
-	case s.Paused:
+	case s.Paused || s.Control.State == scheduler.Paused:
 		return "paused"
+	case s.Control.State == scheduler.Draining || s.Control.State == scheduler.Stopped:
+		return string(s.Control.State)
 	case s.Finished:
 		return "finished"
 	case len(s.Workers) > 0:
@@ -152,6 +161,9 @@ func state(s scheduler.Status) string {
 
 func writeStatus(out io.Writer, s scheduler.Status) error {
 	fmt.Fprintf(out, "%s: %s\n", s.Spider, state(s))
+	for _, name := range slices.Sorted(maps.Keys(s.Control.Live)) {
+		fmt.Fprintf(out, "  set live: %s=%s\n", name, oneLine(s.Control.Live[name], 200))
+	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {
 		name string
@@ -208,6 +220,9 @@ type report struct {
 	Epoch       int64            `json:"epoch"`
 	Workers     []string         `json:"workers"`
 	Stats       map[string]int64 `json:"stats"`
+
+	Control scheduler.State   `json:"control"` // what people have told it: running, paused, draining or stopped
+	Live    map[string]string `json:"live"`    // settings that are set live
 }
 
 func reports(all []scheduler.Status) []report {
@@ -217,7 +232,7 @@ func reports(all []scheduler.Status) []report {
 			Spider: s.Spider, State: state(s), Enqueued: s.Enqueued, Pending: s.Pending, Delayed: s.Delayed, InFlight: s.InFlight,
 			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, Seen: s.Seen,
 			DeadLetters: s.DeadLetters, Slots: s.Slots, Epoch: s.Epoch,
-			Workers: append([]string{}, s.Workers...), Stats: s.Stats,
+			Workers: append([]string{}, s.Workers...), Stats: s.Stats, Control: s.Control.State, Live: s.Control.Live,
 		})
 	}
 	return list

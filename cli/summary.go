@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
 	"luacrawl/scheduler"
 )
@@ -24,14 +25,17 @@ const (
 )
 
 // summary is how a crawl ended, for a person.
-type summary struct {
-	spider string
-	engine.Summary
-	progress engine.Progress
-	left     *scheduler.Status // nil when Redis could not be asked
+type summary struct{ host.Ended }
 
-	revisions []string // that have run, in order
-	unmended  string   // where the last edit is broken, "" when it is in effect
+// tell prints it, or logs it where the log is JSON.
+func (s summary) tell(l *logs, out io.Writer) {
+	switch {
+	case l.quiet:
+	case l.json:
+		l.Info("summary", s.attributes()...)
+	default:
+		s.write(out)
+	}
 }
 
 // headline says how it ended, in one line.
@@ -39,11 +43,11 @@ func (s summary) headline() string {
 	duration := s.Duration.Round(10 * time.Millisecond)
 	switch s.Reason {
 	case engine.ReasonNothingToDo:
-		return fmt.Sprintf("%s: nothing to do: no seeds are waiting and none are new", s.spider)
-	case engine.ReasonFinished, engine.ReasonInterrupted, engine.ReasonKilled, engine.ReasonFailed:
-		return fmt.Sprintf("%s %s after %s", s.spider, s.Reason, duration)
+		return fmt.Sprintf("%s: nothing to do: no seeds are waiting and none are new", s.Spider)
+	case engine.ReasonFinished, engine.ReasonStopped, engine.ReasonInterrupted, engine.ReasonKilled, engine.ReasonFailed:
+		return fmt.Sprintf("%s %s after %s", s.Spider, s.Reason, duration)
 	}
-	return fmt.Sprintf("%s closed after %s: %s", s.spider, duration, s.Reason)
+	return fmt.Sprintf("%s closed after %s: %s", s.Spider, duration, s.Reason)
 }
 
 // rate is pages a second over the whole run.
@@ -51,7 +55,7 @@ func (s summary) rate() float64 {
 	if s.Duration <= 0 {
 		return 0
 	}
-	return round(float64(s.progress.Pages) / s.Duration.Seconds())
+	return round(float64(s.Progress.Pages) / s.Duration.Seconds())
 }
 
 // statuses are the counts of responses by their HTTP status.
@@ -75,18 +79,18 @@ func (s summary) write(out io.Writer) {
 	row := func(name string, format string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
-	if len(s.revisions) > 0 {
+	if len(s.Revisions) > 0 {
 		row("revision", "%s", s.history())
 	}
-	if s.unmended != "" {
-		row("not in effect", "the last edit: %s", s.unmended)
+	if s.Unmended != "" {
+		row("not in effect", "the last edit: %s", s.Unmended)
 	}
-	row("pages", "%s  (%v a second)", thousands(s.progress.Pages), s.rate())
-	row("items", "%s%s", thousands(s.progress.Items), some(s.Stats[statDropped], "dropped"))
+	row("pages", "%s  (%v a second)", thousands(s.Progress.Pages), s.rate())
+	row("items", "%s%s", thousands(s.Progress.Items), some(s.Stats[statDropped], "dropped"))
 	if by := s.statuses(); len(by) > 0 {
 		row("status", "%s", counts(by))
 	}
-	row("errors", "%s", thousands(s.progress.Errors))
+	row("errors", "%s", thousands(s.Progress.Errors))
 	row("duplicates", "%s", thousands(s.Total[statDuplicates])) // the filter is in Redis: only the whole crawl's are counted
 	if s.Lost > 0 {
 		row("late", "%s  (their leases had ended: others have done these pages)", thousands(int64(s.Lost)))
@@ -97,10 +101,10 @@ func (s summary) write(out io.Writer) {
 	if s.Total[statPages] > s.Stats[statPages] {
 		row("whole crawl", "%s pages, %s items", thousands(s.Total[statPages]), thousands(s.Total[statItems]))
 	}
-	if s.left != nil {
-		row("left", "%s", left(*s.left))
-		if s.left.DeadLetters > 0 {
-			row("dead letters", "%s", thousands(s.left.DeadLetters))
+	if s.Left != nil {
+		row("left", "%s", left(*s.Left))
+		if s.Left.DeadLetters > 0 {
+			row("dead letters", "%s", thousands(s.Left.DeadLetters))
 		}
 	}
 	t.Flush()
@@ -155,8 +159,8 @@ const mostRevisions = 4
 
 // history names the revisions that have run: the first and the last of many.
 func (s summary) history() string {
-	names := make([]string, 0, len(s.revisions))
-	for _, r := range s.revisions {
+	names := make([]string, 0, len(s.Revisions))
+	for _, r := range s.Revisions {
 		names = append(names, short(r))
 	}
 	if edits := len(names) - 1; edits >= mostRevisions {
@@ -168,17 +172,17 @@ func (s summary) history() string {
 // attributes are the same for a log record.
 func (s summary) attributes() []any {
 	a := []any{
-		"spider", s.spider, "reason", s.Reason, "started", s.Started, "seconds", s.Duration.Seconds(),
-		"pages", s.progress.Pages, "items", s.progress.Items, "errors", s.progress.Errors,
+		"spider", s.Spider, "reason", s.Reason, "started", s.Started, "seconds", s.Duration.Seconds(),
+		"pages", s.Progress.Pages, "items", s.Progress.Items, "errors", s.Progress.Errors,
 		"dropped", s.Stats[statDropped], "duplicates", s.Total[statDuplicates], "status", s.statuses(),
-		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "revisions", s.revisions, "stats", s.Stats, "total", s.Total,
+		"pages_per_second", s.rate(), "released", s.Released, "lost", s.Lost, "revisions", s.Revisions, "stats", s.Stats, "total", s.Total,
 		"raised", raisedAttributes(s.Raised), "raised_groups", len(s.Raised),
 	}
-	if s.unmended != "" {
-		a = append(a, "edit_not_in_effect", s.unmended)
+	if s.Unmended != "" {
+		a = append(a, "edit_not_in_effect", s.Unmended)
 	}
-	if s.left != nil {
-		a = append(a, "left", map[string]int64{"pending": s.left.Pending, "delayed": s.left.Delayed, "in_flight": s.left.InFlight, "seeds": s.left.Seeds, "dead": s.left.DeadLetters})
+	if s.Left != nil {
+		a = append(a, "left", map[string]int64{"pending": s.Left.Pending, "delayed": s.Left.Delayed, "in_flight": s.Left.InFlight, "seeds": s.Left.Seeds, "dead": s.Left.DeadLetters})
 	}
 	return a
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"luacrawl/cli/host"
 	"luacrawl/engine"
 	"luacrawl/scheduler"
 )
 
 func ended(reason string) summary {
-	return summary{
-		spider: "blog",
+	return summary{host.Ended{
+		Spider: "blog",
 		Summary: engine.Summary{
 			Reason: reason, Duration: 12345 * time.Millisecond, Released: 2, Lost: 1,
 			Stats: map[string]int64{
@@ -23,9 +24,9 @@ func ended(reason string) summary {
 			},
 			Total: map[string]int64{statPages: 9000, statItems: 8000, statDuplicates: 44},
 		},
-		progress: engine.Progress{Pages: 1500, Items: 1200, Errors: 5},
-		left:     &scheduler.Status{Pending: 10, Delayed: 1, Seeds: 2, DeadLetters: 4},
-	}
+		Progress: engine.Progress{Pages: 1500, Items: 1200, Errors: 5},
+		Left:     &scheduler.Status{Pending: 10, Delayed: 1, Seeds: 2, DeadLetters: 4},
+	}}
 }
 
 func TestSummary(t *testing.T) {
@@ -96,7 +97,7 @@ func TestSummaryNamesRevisions(t *testing.T) {
 		{[]string{"a1"}, "blog.lua:7", "  not in effect  the last edit: blog.lua:7\n"},
 	} {
 		s := ended(engine.ReasonFinished)
-		s.revisions, s.unmended = c.revisions, c.unmended
+		s.Revisions, s.Unmended = c.revisions, c.unmended
 		var out bytes.Buffer
 		s.write(&out)
 		if !strings.Contains(out.String(), c.want) {

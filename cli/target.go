@@ -87,7 +87,7 @@ func (p *program) onTarget(c *cli.Context, open opener, work func(context.Contex
 
 // known refuses a name that no spider has: it is mistyped. A file's spider may have run nowhere yet.
 func (t *target) known(ctx context.Context) error {
-	names, err := t.client.Spiders(ctx)
+	names, err := t.redis.names(ctx)
 	if err != nil || slices.Contains(names, t.Spider) {
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *target) known(ctx context.Context) error {
 	if err != nil || s.Items+s.DeadLetters+s.Seen > 0 { // of scrapy-redis, say
 		return err
 	}
-	return fmt.Errorf("no spider %q has run on %s; those that have: %s", t.Spider, t.redis, listed(names))
+	return unknownSpider(t.Spider, t.redis, names)
 }
 
 // commandPath is a command as it is typed, without the program: "dead list".

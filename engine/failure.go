@@ -121,17 +121,22 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		p.callFailed(err)
 		return false
 	}
+	p.refer(f.Response, out.Requests)
 	p.take(out, p.req.Depth)
 	return true
 }
 
 // knowsCallbacks looks, before a page is fetched, whether there is anything to do with it.
-func (p *page) knowsCallbacks() bool {
+func (p *page) knowsCallbacks(ctx context.Context) bool {
 	for _, name := range []string{cmp.Or(p.req.Callback, defaultCallback), p.req.Errback} {
 		if name == "" {
 			continue
 		}
-		if has, revision := p.Spider.HasCallback(name); !has {
+		has, revision := p.Spider.HasCallback(ctx, name, p.req.Revision)
+		if ctx.Err() != nil {
+			return false
+		}
+		if !has {
 			p.unknownCallback(name, revision)
 			return false
 		}

@@ -28,14 +28,17 @@ type result struct {
 // both in one round trip where it can.
 type feeder struct {
 	crawl *Crawl
-	work  chan scheduler.Lease // never full: a lease is asked for only when a worker is free
-	done  chan result          // never full: it holds results of leases that count as running
+	work  chan scheduler.Lease // some worker always comes for it: there are as many as leases that run
+	done  chan result
+	hire  func() // starts one more worker
 
 	// Only the feeder's goroutine.
 	waiting   []*scheduler.Outcome // not yet committed
 	oldest    time.Time            // when the first of waiting came
 	unstarted []string             // leases to hand back: their pages were not done
 	running   int                  // leases with workers
+	workers   int                  // that were started; those too many wait for work
+	control   int64                // version of the crawl's control, as last heard
 	rest      time.Time            // no commit for the sake of its size before this time
 	short     bool                 // the last lease gave less than was asked for
 	nextLease time.Time
@@ -48,6 +51,7 @@ type feeder struct {
 	lost      int
 	refused   bool // OnItems has failed
 
+	state   atomic.Value // scheduler.State of the crawl, as last heard
 	pending atomic.Int64
 	paused  atomic.Bool
 	idle    atomic.Bool
@@ -55,7 +59,7 @@ type feeder struct {
 
 func newFeeder(c *Crawl) *feeder {
 	n := c.Settings.ConcurrentRequests
-	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n)}
+	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n+c.Settings.SinkBuffer)}
 }
 
 // Run feeds until the crawl is to end, then drains, and says why it ended. ctx asks it to end; hard ends it at once.
@@ -69,6 +73,8 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 		switch now := time.Now(); {
 		case ctx.Err() != nil:
 			reason = stopReason(ctx)
+		case f.heard() == scheduler.Stopped:
+			reason = ReasonStopped
 		case f.exchangeDue(now):
 			if err = f.exchange(patience, f.free()); err == nil {
 				reason, err = f.closeCondition(patience)
@@ -82,7 +88,10 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 	if err != nil && (ctx.Err() == nil || f.refused) {
 		return f.abandon(hard, err)
 	}
-	return f.drain(patience, hard, cancelReason(reason, ctx))
+	if reason = cancelReason(reason, ctx); reason == ReasonStopped {
+		cancel() // what runs is handed back
+	}
+	return f.drain(patience, hard, reason)
 }
 
 // afterGrace is a context that ends a grace period after ctx, and with hard.
@@ -101,8 +110,11 @@ func afterGrace(ctx, hard context.Context, grace time.Duration) (context.Context
 }
 
 func stopReason(ctx context.Context) string {
-	if context.Cause(ctx) == errTimeout {
+	switch context.Cause(ctx) {
+	case errTimeout:
 		return ReasonTimeout
+	case ErrStopped:
+		return ReasonStopped
 	}
 	return ReasonInterrupted
 }
@@ -140,7 +152,11 @@ func (f *feeder) take(r result) {
 	f.waiting = append(f.waiting, r.outcome)
 }
 
-func (f *feeder) free() int { return f.crawl.Settings.ConcurrentRequests - f.running }
+// free is how many pages may be begun now. There are none for a while after concurrent_requests was made smaller. Pages that wait for a sink
+// hold no worker, up to the buffer.
+func (f *feeder) free() int {
+	return max(0, f.crawl.settings.Load().ConcurrentRequests-f.running+f.crawl.sinks.waiting())
+}
 
 // commitDue: enough wait and Redis has rested as long as it last took, one has waited long enough, or nothing else would come.
 // The rest makes for bigger commits where they are slow, as with the embedded Redis, which sorts a queue at each lease.
@@ -149,7 +165,7 @@ func (f *feeder) commitDue(now time.Time) bool {
 }
 
 func (f *feeder) enough() bool {
-	return len(f.waiting) >= min(commitBatch, (f.crawl.Settings.ConcurrentRequests+1)/2)
+	return len(f.waiting) >= min(commitBatch, (f.crawl.settings.Load().ConcurrentRequests+1)/2)
 }
 
 // exchangeDue: a commit is due, or a worker is free, none is about to go, and asking may give something.
@@ -167,7 +183,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	c, now := f.crawl, time.Now()
 	seeds := 0
 	if want > 0 && f.seedsDue(now) {
-		seeds = c.Settings.RedisBatchSize
+		seeds = c.settings.Load().RedisBatchSize
 	}
 	if err := f.handBack(ctx); err != nil {
 		return err
@@ -182,6 +198,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	f.start(ctx, x)
 	f.pending.Store(x.Pending)
 	f.paused.Store(x.Paused)
+	f.hear(x)
 	if want > 0 {
 		f.plan(time.Now(), x, want, seeds)
 	}
@@ -215,8 +232,30 @@ func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
 		}
 		c.inflight.add(lease.ID)
 		f.running++
+		if f.workers < f.running-f.crawl.sinks.waiting() {
+			f.workers++
+			f.hire()
+		}
 		f.work <- lease
 	}
+}
+
+// hear takes in what people have told the crawl. The answer to a commit alone says nothing of it.
+func (f *feeder) hear(x scheduler.Exchanged) {
+	if x.State == "" || x.State == f.heard() && x.Control == f.control {
+		return
+	}
+	f.state.Store(x.State)
+	f.control = x.Control
+	if f.crawl.OnControl != nil {
+		f.crawl.OnControl(x.Control, x.State)
+	}
+}
+
+// heard is the state of the crawl in the whole fleet, "" before Redis has said it.
+func (f *feeder) heard() scheduler.State {
+	s, _ := f.state.Load().(scheduler.State)
+	return s
 }
 
 // settle ends the leases of outcomes that were sent.
@@ -241,7 +280,7 @@ func (f *feeder) passOn(taken []*scheduler.Outcome) error {
 	var items []Item
 	for _, o := range taken {
 		c.totals.add(o.Stats)
-		for _, item := range o.Items {
+		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
 			items = append(items, Item(item))
 		}
 	}

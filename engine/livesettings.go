@@ -1,15 +1,16 @@
 package engine
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
 )
 
 // liveSettings are looked at anew for each page or step, so an edit of them can be in effect at once. The others shape what was made at
-// the start: the frontier, the downloader, the workers.
+// the start: the frontier, the downloader.
 var liveSettings = []string{
-	"retry_times", "redirect_max_times", "depth_limit", "urllength_limit", "handle_httpstatus_list", "handle_httpstatus_all",
+	"concurrent_requests", "redis_batch_size", "retry_times", "redirect_max_times", "referer_enabled", "referrer_policy", "depth_limit", "urllength_limit", "handle_httpstatus_list", "handle_httpstatus_all",
 	"callback_timeout", "log_level", "max_idle_time", "closespider_pagecount", "closespider_itemcount", "closespider_errorcount", "item_meta",
 }
 
@@ -50,4 +51,53 @@ func CheckSetting(name string, value any) error {
 		return badSetting(name, err)
 	}
 	return s.Validate()
+}
+
+// liveFleet are the settings that Redis keeps for a whole crawl, beside liveSettings: they can be set while it runs, though an edit of the
+// spider's file holds from the next start on.
+var liveFleet = []string{"download_delay", "concurrent_requests_per_domain"}
+
+// LiveSettings are the names that can be set for a whole fleet while it runs, in the order of the table.
+func LiveSettings() []string {
+	var names []string
+	for _, d := range settingTable {
+		if isLive(d.name) {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
+func isLive(name string) bool {
+	return slices.Contains(liveSettings, name) || slices.Contains(liveFleet, name)
+}
+
+// CheckLive says why a setting cannot be set for a whole fleet while it runs: it is unknown, its value is wrong, or it shapes what was made
+// at the start. nil when it can. A nil value asks for the name alone.
+func CheckLive(name string, value any) error {
+	def := findSetting(name)
+	if def == nil {
+		return unknownSetting(name)
+	}
+	if !isLive(name) {
+		return badSetting(name, errors.New(notLive(def)))
+	}
+	if value == nil {
+		return nil
+	}
+	return CheckSetting(name, value)
+}
+
+// notLive is why a setting is none of the live ones, and what to do.
+func notLive(def *setting) string {
+	switch def.name {
+	case "partition", "queue", "start_urls_key", "requests_key", "dupefilter_key", "items_key":
+		return "it decides where in redis a request lies, so it cannot change while requests wait; stop the spider, let its file set it, and start with --fresh"
+	case "robotstxt_obey", "allow_private_addresses":
+		return "it guards others, so it is never changed from outside; the spider's file sets it"
+	}
+	if def.fleet {
+		return "all workers of a crawl agree on it when they start; stop the spider, let its file set it, and resume"
+	}
+	return "a worker takes it when it starts a spider; let the spider's file set it, or start the worker with --set"
 }

@@ -145,6 +145,6 @@ func setMetatable(L *lua.LState) int {
 func unpack(L *lua.LState) int {
 	t := L.CheckTable(1)
 	from := wholeArgument(L, 2, 1)
-	to := wholeArgument(L, 3, t.Len())
+	to := wholeArgument(L, 3, length(L, t))
 	return spreadValues(L, "unpack", to-from+1, func(i int) lua.LValue { return t.RawGetInt(from + i - 1) })
 }

@@ -2,7 +2,6 @@ package luabind
 
 import (
 	"math"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -34,18 +33,16 @@ func concat(L *lua.LState) int {
 
 // join makes one string of the first n values on the stack.
 func join(L *lua.LState, n, size int) lua.LString {
-	var b strings.Builder
-	b.Grow(size)
-	var scratch [32]byte
+	b := make([]byte, 0, size)
 	for i := 1; i <= n; i++ {
 		switch x := L.Get(i).(type) {
 		case lua.LString:
-			b.WriteString(string(x))
+			b = appendText(b, string(x))
 		case lua.LNumber:
-			b.Write(appendNumber(scratch[:0], float64(x)))
+			b = appendNumber(b, float64(x))
 		}
 	}
-	return lua.LString(b.String())
+	return lua.LString(asText(b))
 }
 
 func chargeConcat(L *lua.LState, size int) {
@@ -65,7 +62,7 @@ func concatOthers(L *lua.LState, n int) int {
 			tail := plainText(b)
 			chargeConcat(L, len(text)+len(tail))
 			L.SetTop(n - 2)
-			L.Push(lua.LString(text + tail))
+			L.Push(lua.LString(asText(appendText(appendText(make([]byte, 0, len(text)+len(tail)), text), tail))))
 			continue
 		}
 		L.Push(concatMethod(L, a, b))

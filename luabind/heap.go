@@ -25,6 +25,7 @@ type heapWatch struct {
 	mu    sync.Mutex
 	calls map[*vm]watched // guarded by mu
 	timer *time.Timer     // guarded by mu; nil while no call runs
+	pace  pace            // of slow calls; guarded by mu, but for its share
 
 	checking  sync.Mutex
 	collected time.Time     // guarded by checking; the end of the last collection
@@ -34,13 +35,16 @@ type heapWatch struct {
 type watched struct {
 	call    uint64
 	started time.Time
+	slow    bool
 }
 
 func newHeapWatch(limit int64) *heapWatch {
 	if limit <= 0 {
 		limit = defaultMemoryLimit
 	}
-	return &heapWatch{limit: uint64(limit), heap: heapObjects, calls: map[*vm]watched{}}
+	w := &heapWatch{limit: uint64(limit), heap: heapObjects, calls: map[*vm]watched{}}
+	w.pace.share.Store(wholeShare)
+	return w
 }
 
 func heapObjects() uint64 {
@@ -54,10 +58,12 @@ func (w *heapWatch) begin(v *vm) {
 	if w == nil {
 		return
 	}
+	callsBegun.Add(1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls[v] = watched{v.interrupt.call, time.Now()}
+	w.calls[v] = watched{call: v.interrupt.call, started: time.Now()}
 	if w.timer == nil {
+		w.pace.due = time.Now().Add(heapTick)
 		w.timer = time.AfterFunc(heapTick, w.tick)
 	}
 }
@@ -80,13 +86,53 @@ func (w *heapWatch) tick() {
 		return
 	}
 	v, started := w.longest()
+	next := heapTick
+	if w.slow(time.Now()) {
+		next = paceTick
+	}
 	w.mu.Unlock()
 	if v != nil && time.Since(started) >= heapTick {
 		w.check()
 	}
 	w.mu.Lock()
-	w.timer.Reset(heapTick)
+	w.pace.due = time.Now().Add(next)
+	w.timer.Reset(next)
 	w.mu.Unlock()
+}
+
+// slow has the slow calls rest as long as pace says, and reports whether there may be any. The caller holds mu.
+func (w *heapWatch) slow(now time.Time) bool {
+	w.pace.look(now, callsBegun.Load())
+	any := false
+	for v, c := range w.calls {
+		if c.slow || now.Sub(c.started) >= heapTick {
+			any = true
+			v.interrupt.raise(restOf(c.call))
+		}
+	}
+	return any
+}
+
+// hasMade takes note of a call that has made slowMade bytes of strings.
+func (w *heapWatch) hasMade(v *vm) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.calls[v]; ok && !c.slow {
+		c.slow = true
+		w.calls[v] = c
+		w.timer.Reset(0)
+	}
+}
+
+// restAfter is how long a slow call waits that has run for so long since it last did.
+func (w *heapWatch) restAfter(ran time.Duration) time.Duration {
+	if w == nil {
+		return 0
+	}
+	return w.pace.restAfter(ran)
 }
 
 // longest is the call that has run longest. The caller holds mu.

@@ -21,8 +21,12 @@ const (
 	hostileTimeout = 400 * time.Millisecond
 	hostileLate    = slowdown * 500 * time.Millisecond // that a call may end after its timeout
 	hostileHeap    = 256 << 20                         // above the base
-	pace           = 500                               // calls a second of the spider next door
+	callPace       = 500                               // calls a second of the spider next door
 	secret         = "the-secret-of-the-file"
+
+	leastQuiet = 0.9  // of its rate that the spider next door keeps,
+	leastBusy  = 0.55 // on a machine that has other work,
+	leastRace  = 0.3  // and under the race detector
 )
 
 // hostile are bodies of a callback, with a part of the error that ends them; "" is for those that may end as they like.
@@ -59,7 +63,7 @@ var hostile = []struct{ name, script, want string }{
 	{"rep of rep", `local s = "x" while true do s = s:rep(100) end`, "callback_memory"},
 	{"format width", `("%999999999d"):format(1)`, "too long"},
 	{"format many", `local s = ("x"):rep(2e6); (("%s"):rep(50)):format(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)`, ""},
-	{"concat doubling", `local s = "x" while true do s = s .. s end`, "callback_memory"},
+	{"concat doubling", `local s = "x" while true do s = s .. s end`, "setting"},
 	{"concat chain", `local s = ("x"):rep(3e7) return s .. s .. s .. s .. s .. s`, "callback_memory"},
 	{"concat metamethod", `local t t = setmetatable({}, { __concat = function(a, b) return t .. b end }) return t .. "x"`, "stack overflow"},
 	{"strings kept", `local t = {} while true do t[#t + 1] = ("x"):rep(3e7 + #t) end`, ""},
@@ -76,6 +80,7 @@ var hostile = []struct{ name, script, want string }{
 	{"nested tables", `local t = {} while true do t = { t } end`, ""},
 	{"insert below", `table.insert({ 1 }, -1e15, 1)`, ""},
 	{"list that is full", `local t = {} for i = 1, 1e9 do table.insert(t, i) end`, ""},
+	{"list past its array", `local t = {} while true do t[#t + 1] = 1 end`, ""},
 	{"deep recursion", `local function f() return 1 + f() end f()`, "stack overflow"},
 	{"tail recursion", `local function f() return f() end f()`, "callback_timeout"},
 	{"mutual tail recursion", `local g local function f() return g() end g = function() return f() end f()`, "callback_timeout"},
@@ -154,7 +159,7 @@ type neighbour struct {
 }
 
 func (n *neighbour) run(ctx context.Context, s *Spider) {
-	tick := time.NewTicker(time.Second / pace)
+	tick := time.NewTicker(time.Second / callPace)
 	defer tick.Stop()
 	for {
 		select {
@@ -175,22 +180,42 @@ func (n *neighbour) run(ctx context.Context, s *Spider) {
 	}
 }
 
-// rate adds up calls and time of some windows.
+// rate is the calls of some time.
 type rate struct {
 	calls int64
 	time  time.Duration
-	last  float64 // of the last window
 }
 
-func (r *rate) window(n *neighbour, f func()) {
+// window is the neighbour's rate while f runs.
+func (n *neighbour) window(f func()) rate {
 	before, started := n.calls.Load(), time.Now()
 	f()
-	r.calls += n.calls.Load() - before
-	r.time += time.Since(started)
-	r.last = float64(n.calls.Load()-before) / time.Since(started).Seconds()
+	return rate{n.calls.Load() - before, time.Since(started)}
 }
 
-func (r *rate) perSecond() float64 { return float64(r.calls) / r.time.Seconds() }
+func (r rate) perSecond() float64 { return float64(r.calls) / r.time.Seconds() }
+
+// keepsPace reports whether nothing else has held the neighbour up: a machine with other work tells little about a script.
+func (r rate) keepsPace() bool { return r.perSecond() >= 0.95*callPace }
+
+// comparison is which part of its rate the neighbour keeps beside each script, of what it has alone just before and after.
+type comparison []float64
+
+// add leaves out scripts that end before they could cost anything.
+func (c *comparison) add(before, beside, after rate) {
+	if beside.time > 50*time.Millisecond {
+		*c = append(*c, 2*beside.perSecond()/(before.perSecond()+after.perSecond()))
+	}
+}
+
+// kept is the mean over the scripts.
+func (c comparison) kept() float64 {
+	sum := 0.0
+	for _, part := range c {
+		sum += part
+	}
+	return sum / float64(len(c))
+}
 
 // peak follows the heap until its context ends, and sends the most that it saw.
 func peak(ctx context.Context, most chan<- uint64) {
@@ -226,14 +251,19 @@ func TestHostileScripts(t *testing.T) {
 	var beside neighbour
 	stopped := make(chan struct{})
 	go func() { beside.run(ctx, next); close(stopped) }()
-	var alone, together rate
-	alone.window(&beside, pause)
+	var quiet, all comparison
+	before := beside.window(pause)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
-			alone.window(&beside, pause)
 			script := strings.ReplaceAll(h.script, "FILE", file)
-			together.window(&beside, func() { endure(t, script, h.want, timeoutOf(h.name), base) })
-			t.Logf("%.0f calls a second next door", together.last)
+			together := endure(t, script, h.want, timeoutOf(h.name), base, &beside)
+			after := beside.window(pause)
+			t.Logf("next door %.0f calls a second before, %.0f beside it, %.0f after", before.perSecond(), together.perSecond(), after.perSecond())
+			all.add(before, together, after)
+			if before.keepsPace() && after.keepsPace() {
+				quiet.add(before, together, after)
+			}
+			before = after
 		})
 	}
 	cancel()
@@ -241,15 +271,21 @@ func TestHostileScripts(t *testing.T) {
 	if err := beside.err.Load(); err != nil {
 		t.Errorf("the spider next door: %v", *err)
 	}
-	t.Logf("the spider next door: %.0f calls a second alone, %.0f beside hostile scripts", alone.perSecond(), together.perSecond())
-	// It goes on, though not at full rate: scripts that make gigabytes of garbage cost their neighbours the collector's time.
-	if least := 0.3 * alone.perSecond(); together.perSecond() < least {
-		t.Errorf("the spider next door was slowed below %.0f calls a second", least)
+	t.Logf("next door %.0f of 100 calls beside %d scripts, %.0f beside the %d with a quiet machine", 100*all.kept(), len(all), 100*quiet.kept(), len(quiet))
+	least := leastBusy
+	if slowdown > 1 { // the detector's own work is shared by all
+		least = leastRace
+	}
+	if all.kept() < least {
+		t.Errorf("the spider next door kept %.2f of its rate, want %.2f at least", all.kept(), least)
+	}
+	if slowdown == 1 && len(quiet) >= len(all)*9/10 && quiet.kept() < leastQuiet {
+		t.Errorf("the spider next door kept %.2f of its rate on a quiet machine, want %.2f", quiet.kept(), leastQuiet)
 	}
 }
 
 // pause is a window in which nothing hostile runs.
-func pause() { <-time.After(50 * time.Millisecond) }
+func pause() { <-time.After(100 * time.Millisecond) }
 
 // timeoutOf is longer for scripts that keep what they make: they need time to fill the memory.
 func timeoutOf(name string) time.Duration {
@@ -259,8 +295,9 @@ func timeoutOf(name string) time.Duration {
 	return hostileTimeout
 }
 
-// endure runs one hostile script: it must end in time, with the heap bounded, and leave the spider working.
-func endure(t *testing.T, script, want string, timeout time.Duration, base uint64) {
+// endure runs one hostile script: it must end in time, with the heap bounded, and leave the spider working. It returns the rate
+// of the spider next door.
+func endure(t *testing.T, script, want string, timeout time.Duration, base uint64, beside *neighbour) rate {
 	var logged bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&logged, nil))
 	source := "local spider = { name = 'hostile' }\nfunction spider.parse(response)\n do " + script + " end\nend\n" +
@@ -270,7 +307,9 @@ func endure(t *testing.T, script, want string, timeout time.Duration, base uint6
 		t.Fatal(err)
 	}
 	defer s.Close()
-	took, heap, err := ordeal(t, s, timeout)
+	var took time.Duration
+	var heap int64
+	together := beside.window(func() { took, heap, err = ordeal(t, s, timeout) })
 	for range 2 { // a machine that has other work may be late; a call without a bound is late each time
 		if took > timeout+hostileLate {
 			took, heap, err = ordeal(t, s, timeout)
@@ -298,6 +337,7 @@ func endure(t *testing.T, script, want string, timeout time.Duration, base uint6
 	}
 	s.Close()
 	runtime.GC()
+	return together
 }
 
 // ordeal is one call: how long it took, the most that the heap held, and its error.

@@ -48,7 +48,7 @@ func (v *vm) jsonEncode(L *lua.LState) int {
 	if err != nil {
 		L.RaiseError("json.encode: %s", err)
 	}
-	L.Push(lua.LString(b))
+	L.Push(newText(b))
 	return 1
 }
 

@@ -27,7 +27,7 @@ func appendJSON(dst []byte, root string, lv lua.LValue) ([]byte, error) {
 	if reason := e.value(lv); reason != nil {
 		return dst, fmt.Errorf("%s %w", e.path(root), reason)
 	}
-	return append(dst, e.buf...), nil
+	return appendText(dst, asText(e.buf)), nil
 }
 
 var jsonEncoders = sync.Pool{New: func() any { return new(jsonEncoder) }}

@@ -21,14 +21,14 @@ func (e *jsonEncoder) string(s string) error {
 			ascii = ascii && c < utf8.RuneSelf
 			continue
 		}
-		e.buf = append(e.buf, s[start:i]...)
+		e.buf = appendText(e.buf, s[start:i])
 		e.buf = appendJSONEscape(e.buf, c)
 		start = i + 1
 	}
 	if !ascii && !utf8.ValidString(s) {
 		return fmt.Errorf("is not UTF-8 at byte %d; decode it first (response.text is decoded, response.body is not)", invalidUTF8(s))
 	}
-	e.buf = append(e.buf, s[start:]...)
+	e.buf = appendText(e.buf, s[start:])
 	e.buf = append(e.buf, '"')
 	return nil
 }

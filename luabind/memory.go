@@ -33,11 +33,14 @@ func (v *vm) makes(L *lua.LState, what string, size int) {
 // charge notes that a call makes a value of so many bytes. A call that makes many large ones does not wait for the watch's
 // next look: it looks itself.
 func (v *vm) charge(L *lua.LState, size int) {
-	if v.made += size; v.made < chargeStep {
+	if v.made += size; v.made-v.looked < chargeStep {
 		return
 	}
-	v.made = 0
+	v.looked = v.made
 	v.watch().check()
+	if v.made >= slowMade {
+		v.watch().hasMade(v)
+	}
 	v.interrupt.check(L)
 }
 

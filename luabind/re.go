@@ -244,7 +244,7 @@ func (v *vm) reGsub(L *lua.LState) int {
 	var out []byte
 	end := 0
 	for _, m := range found {
-		out = append(out, s[end:m[0]]...)
+		out = appendText(out, s[end:m[0]])
 		out = appendReplacement(L, out, p, s, m, replacement)
 		end = m[1]
 		v.interrupt.check(L)
@@ -252,7 +252,7 @@ func (v *vm) reGsub(L *lua.LState) int {
 			L.RaiseError("re.gsub: the result is larger than %d MB", maxJSONSize>>20)
 		}
 	}
-	L.Push(lua.LString(append(out, s[end:]...)))
+	L.Push(newText(appendText(out, s[end:])))
 	L.Push(lua.LNumber(len(found)))
 	return 2
 }
@@ -277,14 +277,14 @@ func appendReplacement(L *lua.LState, out []byte, p *pattern, s string, m []int,
 	}
 	switch v.Type() {
 	case lua.LTString, lua.LTNumber:
-		return append(out, lua.LVAsString(v)...)
+		return appendText(out, lua.LVAsString(v))
 	case lua.LTNil:
-		return append(out, s[m[0]:m[1]]...)
+		return appendText(out, s[m[0]:m[1]])
 	}
 	if v != lua.LFalse {
 		L.RaiseError("re.gsub: the replacement is a %s, not a string", v.Type())
 	}
-	return append(out, s[m[0]:m[1]]...)
+	return appendText(out, s[m[0]:m[1]])
 }
 
 // matchKey is the first group of a match, or all of it without groups.

@@ -3,8 +3,10 @@ package luabind
 import (
 	"fmt"
 	"io/fs"
+	"reflect"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 )
 
 // origin is where a spider came from, and so where its edits come from.
@@ -12,6 +14,7 @@ type origin struct {
 	fsys    fs.FS
 	main    string // its file in fsys
 	display string // how errors name the folder
+	id      string // of the revision that fsys holds; "" is what its files make
 	options Options
 }
 
@@ -19,6 +22,9 @@ type origin struct {
 func (o *origin) load() (*generation, fileSet, error) {
 	r := &recorder{FS: o.fsys, seen: fileSet{}}
 	g, err := loadGeneration(r, o.main, o.display, o.options)
+	if err == nil && o.id != "" {
+		g.identify(o.id)
+	}
 	return g, r.seen, err
 }
 
@@ -39,9 +45,29 @@ func (r Reloaded) Changed() bool { return r.Before != r.After }
 func (s *Spider) Reload(accept func(settings map[string]any) error) (Reloaded, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
+	return s.reload(&s.origin, accept, nil)
+}
+
+// ReloadRevision is Reload with the files of a revision. older says how requests that other revisions made are finished from now on: by the
+// revision that made each, which older finds by the short form of its ID; nil leaves all to the new one. They keep the way they had when
+// the revision is refused.
+func (s *Spider) ReloadRevision(r *scheduler.Revision, older Older, accept func(settings map[string]any) error) (Reloaded, error) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	o := originOf(r, s.origin.options)
+	done, err := s.reload(&o, accept, older)
+	if err == nil {
+		s.origin = o
+		s.older.use(older)
+	}
+	return done, err
+}
+
+// reload makes what o holds the current generation. With older the one before is kept for the requests that it has made.
+func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Older) (Reloaded, error) {
 	old := s.current.Load()
 	unchanged := Reloaded{old.revision, old.revision}
-	next, seen, err := s.origin.load()
+	next, seen, err := o.load()
 	s.seen.Store(&seen)
 	if err != nil {
 		return unchanged, err
@@ -49,17 +75,31 @@ func (s *Spider) Reload(accept func(settings map[string]any) error) (Reloaded, e
 	if next.name != old.name {
 		return unchanged, next.renamed(old.name)
 	}
+	if !reflect.DeepEqual(next.sinks(), old.sinks()) || next.stores() != old.stores() {
+		return unchanged, &PipelinesChangedError{File: next.display + next.mainPath}
+	}
 	if accept != nil {
 		if err := accept(next.settings); err != nil {
 			return unchanged, err
 		}
 	}
-	if next.revision == old.revision {
+	if next.id == old.id {
 		return unchanged, nil
 	}
 	s.current.Store(next)
-	old.close()
+	if older == nil {
+		old.close()
+	} else {
+		s.older.keep(old)
+	}
 	return Reloaded{old.revision, next.revision}, nil
+}
+
+// PipelinesChangedError says that an edit has changed where items go: the sinks of a crawl are those of its start.
+type PipelinesChangedError struct{ File string }
+
+func (e *PipelinesChangedError) Error() string {
+	return e.File + ": spider.pipelines names other sinks than at the start; they take effect when the crawl is started again"
 }
 
 func (g *generation) renamed(from string) error {

@@ -61,7 +61,7 @@ func TestReload(t *testing.T) {
 	write(fsys, luabindtest.Main, version("2", "function spider.more() end"))
 	reload(true)
 	wantItem(t, s, `{"m":"a","v":"2"}`)
-	if has, revision := s.HasCallback("more"); !has || revision != s.Revision() {
+	if has, revision := s.HasCallback(t.Context(), "more", ""); !has || revision != s.Revision() {
 		t.Errorf("the new callback: %v in %s", has, revision)
 	}
 	write(fsys, "m.lua", "return { v = 'b' }")

@@ -26,6 +26,7 @@ const maxPositional = 25000
 //   - return coroutine.yield(x): the coroutine cannot go on. repair_mark.go
 //   - for i = "1", "3": a string that is a number must be one before the loop. repair_loop.go
 //   - a .. b has no bound: it becomes the call of a function that has. repair_concat.go
+//   - t[#t+1] = v overwrites a value where the table's array part is full: it raises there. length.go
 //
 // luabind's differential test compares the outcome with PUC Lua 5.1.
 type repair struct {
@@ -69,9 +70,9 @@ func (r *repair) stmt(s ast.Stmt) []ast.Stmt {
 	case *ast.AssignStmt:
 		r.exprs(s.Lhs)
 		r.exprs(s.Rhs)
-		return []ast.Stmt{assignment(s)}
+		return []ast.Stmt{appending(s)}
 	case *ast.LocalAssignStmt:
-		return []ast.Stmt{r.local(s)}
+		return append([]ast.Stmt{r.local(s)}, measuring(s)...)
 	case *ast.FuncCallStmt:
 		s.Expr = r.expr(s.Expr)
 	case *ast.ReturnStmt:

@@ -13,7 +13,11 @@ var (
 	concatMark = "concat " + rand.Text()
 	passMark   = "pass " + rand.Text()
 	numberMark = "number " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction}
+	lengthMark = "length " + rand.Text()
+	fullMark   = "full " + rand.Text()
+	marks      = map[string]*lua.LFunction{
+		concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction, lengthMark: lengthFunction, fullMark: fullFunction,
+	}
 )
 
 // passFunction returns its arguments.

@@ -14,6 +14,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/engine/database"
 	"luacrawl/scheduler"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 
 	MemoryLimit int64 // memory_limit, bytes of the process's heap; 0 means 2 GB
 
+	Env       func(name string) (string, bool) // the environment variables that the spider may read; nil for none
+	Databases *database.Pools                  // of require "sql", shared with others of the process; nil makes some for this spider
+
 	loadTimeout time.Duration // of the top level; 0 means loadTimeout
 	watch       *heapWatch    // one for all generations of a spider
 }
@@ -37,7 +41,9 @@ type Spider struct {
 	origin    origin
 	current   atomic.Pointer[generation]
 	seen      atomic.Pointer[fileSet] // what the last load looked at, whether it was good or not
-	reloading sync.Mutex              // held by Reload: one at a time
+	reloading sync.Mutex              // held by Reload and ReloadRevision: one at a time
+	older     olderGenerations
+	databases *database.Pools // nil when they are another's
 }
 
 var _ engine.Spider = (*Spider)(nil)
@@ -45,8 +51,21 @@ var _ engine.Spider = (*Spider)(nil)
 // Load compiles a spider and the modules that it requires from fsys, runs it once in a throwaway VM and checks it.
 // main is the spider's file in fsys; display is how errors name the folder ("spiders/"). Errors are *engine.ScriptError.
 func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
-	o.watch = newHeapWatch(o.MemoryLimit)
-	s := &Spider{origin: origin{fsys, path.Clean(main), display, o}}
+	return loadFrom(origin{fsys: fsys, main: path.Clean(main), display: display, options: o})
+}
+
+// LoadRevision is Load with the files of a revision, which Revision.Validate has found whole. Errors name its files as they are in it.
+func LoadRevision(r *scheduler.Revision, o Options) (*Spider, error) { return loadFrom(originOf(r, o)) }
+
+func loadFrom(o origin) (*Spider, error) {
+	o.options.watch = newHeapWatch(o.options.MemoryLimit)
+	var own *database.Pools
+	if o.options.Databases == nil {
+		own = database.NewPools()
+		o.options.Databases = own
+	}
+	s := &Spider{origin: o, databases: own}
+	s.older.load = s.loadOlder
 	g, seen, err := s.origin.load()
 	if err != nil {
 		return nil, err
@@ -60,7 +79,13 @@ func Load(fsys fs.FS, main, display string, o Options) (*Spider, error) {
 func (s *Spider) files() fileSet { return *s.seen.Load() }
 
 // Close ends its VMs; those of running calls end with the call.
-func (s *Spider) Close() { s.current.Load().close() }
+func (s *Spider) Close() {
+	s.current.Load().close()
+	s.older.use(nil)
+	if s.databases != nil {
+		s.databases.Close() // an error is about connections that are gone already
+	}
+}
 
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
 func (s *Spider) Name() string { return s.current.Load().name }
@@ -83,9 +108,10 @@ func (s *Spider) StartURLs() []string { return s.current.Load().startURLs }
 // Settings are the spider's settings: float64, string, bool, and []any of them.
 func (s *Spider) Settings() map[string]any { return s.current.Load().settings }
 
-// HasCallback reports whether the spider has a function of that name that may get responses, and which revision of it was asked.
-func (s *Spider) HasCallback(name string) (has bool, revision string) {
-	g := s.current.Load()
+// HasCallback reports whether the spider has a function of that name that may get responses of a request that the revision made has made,
+// and which revision of it was asked. It waits for a revision that is not at hand, until ctx ends.
+func (s *Spider) HasCallback(ctx context.Context, name, made string) (has bool, revision string) {
+	g := s.generationFor(ctx, made)
 	return g.isCallback(name), g.revision
 }
 
@@ -97,6 +123,7 @@ func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output,
 		return g.defaultRequests(seed)
 	}
 	return g.run(0, func(v *vm) error {
+		v.out.seed = seed
 		result, err := v.call(ctx, v.spider.RawGetString("make_request_from_data"), lua.LString(seed))
 		if err != nil {
 			return err
@@ -120,7 +147,7 @@ func (v *vm) takeReturned(ctx context.Context, result lua.LValue) error {
 
 // Parse calls the request's callback with its response and its cb_kwargs.
 func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output, error) {
-	g := s.current.Load()
+	g := s.generationFor(ctx, r.Request.Revision)
 	name := r.Request.Callback
 	if name == "" {
 		name = defaultCallback
@@ -129,6 +156,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(r.Request.Depth+1, func(v *vm) error {
+		v.out.request = r.Request
 		kwargs, err := v.kwargs(r.Request)
 		if err != nil {
 			return err
@@ -139,12 +167,13 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 
 // Errback calls the request's errback with a table of request, response (or nil), reason and message.
 func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output, error) {
-	g := s.current.Load()
+	g := s.generationFor(ctx, f.Request.Revision)
 	name := f.Request.Errback
 	if !g.isCallback(name) {
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(f.Request.Depth+1, func(v *vm) error {
+		v.out.request = f.Request
 		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))

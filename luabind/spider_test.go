@@ -289,7 +289,7 @@ func TestUnknownCallback(t *testing.T) {
 	t.Parallel()
 	s := spider(t, "", "function spider.process_item(i) return i end")
 	for name, want := range map[string]bool{"parse": true, "other": true, "process_item": false, "name": false, "nope": false} {
-		if got, _ := s.HasCallback(name); got != want {
+		if got, _ := s.HasCallback(t.Context(), name, ""); got != want {
 			t.Errorf("HasCallback(%q) is %v", name, got)
 		}
 	}

@@ -99,13 +99,26 @@ func (v *vm) rep(L *lua.LState) int {
 		v.tooLarge(L, "string.rep", size)
 	}
 	v.charge(L, len(s)*n)
-	L.Push(lua.LString(strings.Repeat(s, n)))
+	L.Push(repeat(s, n))
 	return 1
 }
 
+// repeat is strings.Repeat, in pieces.
+func repeat(s string, n int) lua.LString {
+	size := len(s) * n
+	if size <= pieceSize {
+		return lua.LString(strings.Repeat(s, n))
+	}
+	most := max(1, pieceSize/len(s)) * len(s)
+	b := appendText(make([]byte, 0, size), s)
+	for len(b) < size {
+		b = appendText(b, asText(b[:min(len(b), most, size-len(b))]))
+	}
+	return lua.LString(asText(b))
+}
+
 func (v *vm) reverse(L *lua.LState) int {
-	s := textArgument(L, 1)
-	return v.mapped(L, s, func(b []byte) {
+	return v.mapped(L, func(b []byte, s string) {
 		for i := range b {
 			b[i] = s[len(s)-1-i]
 		}
@@ -114,33 +127,36 @@ func (v *vm) reverse(L *lua.LState) int {
 
 // lower is string.lower: of ASCII only, as in the C locale. The module text knows Unicode.
 func (v *vm) lower(L *lua.LState) int {
-	s := textArgument(L, 1)
-	return v.mapped(L, s, func(b []byte) {
-		for i, c := range b {
+	return v.mapped(L, func(b []byte, s string) {
+		for i := range b {
+			c := s[i]
 			if c >= 'A' && c <= 'Z' {
-				b[i] = c + 'a' - 'A'
+				c += 'a' - 'A'
 			}
+			b[i] = c
 		}
 	})
 }
 
 // upper is string.upper, of ASCII only.
 func (v *vm) upper(L *lua.LState) int {
-	s := textArgument(L, 1)
-	return v.mapped(L, s, func(b []byte) {
-		for i, c := range b {
+	return v.mapped(L, func(b []byte, s string) {
+		for i := range b {
+			c := s[i]
 			if c >= 'a' && c <= 'z' {
-				b[i] = c - ('a' - 'A')
+				c -= 'a' - 'A'
 			}
+			b[i] = c
 		}
 	})
 }
 
-// mapped pushes what change makes of a copy of s.
-func (v *vm) mapped(L *lua.LState, s string, change func([]byte)) int {
+// mapped pushes what fill makes of the function's argument, as many bytes as that has.
+func (v *vm) mapped(L *lua.LState, fill func(b []byte, s string)) int {
+	s := textArgument(L, 1)
 	v.charge(L, len(s))
-	b := []byte(s)
-	change(b)
-	L.Push(lua.LString(b))
+	b := make([]byte, len(s))
+	fill(b, s)
+	L.Push(lua.LString(asText(b)))
 	return 1
 }

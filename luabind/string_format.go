@@ -17,7 +17,7 @@ func (v *vm) format(L *lua.LState) int {
 		if i < 0 {
 			break
 		}
-		out = append(out, f[:i]...)
+		out = appendText(out, f[:i])
 		f = f[i+1:]
 		if f != "" && f[0] == '%' {
 			out, f = append(out, '%'), f[1:]
@@ -34,7 +34,7 @@ func (v *vm) format(L *lua.LState) int {
 		v.interrupt.check(L)
 	}
 	v.makes(L, "string.format", len(out)+len(f))
-	L.Push(lua.LString(append(out, f...)))
+	L.Push(newText(appendText(out, f)))
 	return 1
 }
 
@@ -128,7 +128,7 @@ func appendFloat(out []byte, spec string, conversion byte, f float64) []byte {
 func (v *vm) appendText(L *lua.LState, out []byte, spec string, arg int) []byte {
 	s := v.tostringValue(L, L.Get(arg))
 	if spec == "" {
-		return append(out, s...)
+		return appendText(out, s)
 	}
 	width, precision, limited := strings.Cut(spec, ".")
 	if limited {
@@ -153,9 +153,9 @@ func padded(out []byte, spec, s string) []byte {
 	}
 	fill := max(0, width-len(s))
 	if strings.Contains(spec[:len(spec)-len(flags)], "-") {
-		return append(append(out, s...), strings.Repeat(" ", fill)...)
+		return append(appendText(out, s), strings.Repeat(" ", fill)...)
 	}
-	return append(append(out, strings.Repeat(" ", fill)...), s...)
+	return appendText(append(out, strings.Repeat(" ", fill)...), s)
 }
 
 // appendQuoted writes a string as Lua's parser reads it back.

@@ -25,7 +25,7 @@ func (v *vm) gsub(L *lua.LState) int {
 		end := m.try(s, p)
 		if end >= 0 {
 			count++
-			out = append(out, m.text[kept:s]...)
+			out = appendText(out, m.text[kept:s])
 			out = m.replace(out, s, end, replacement)
 			kept = end
 			v.bound(L, "string.gsub", len(out))
@@ -43,7 +43,7 @@ func (v *vm) gsub(L *lua.LState) int {
 		L.Push(lua.LString(m.text))
 	} else {
 		v.makes(L, "string.gsub", len(out)+len(m.text)-kept)
-		L.Push(lua.LString(append(out, m.text[kept:]...)))
+		L.Push(newText(appendText(out, m.text[kept:])))
 	}
 	L.Push(lua.LNumber(count))
 	return 2
@@ -66,14 +66,14 @@ func (m *matcher) replace(out []byte, start, end int, replacement lua.LValue) []
 	}
 	switch v := v.(type) {
 	case lua.LString:
-		return append(out, v...)
+		return appendText(out, string(v))
 	case lua.LNumber:
 		return appendNumber(out, float64(v))
 	}
 	if lua.LVAsBool(v) {
 		L.RaiseError("invalid replacement value (a %s)", v.Type())
 	}
-	return append(out, m.text[start:end]...)
+	return appendText(out, m.text[start:end])
 }
 
 // first is the first capture, or all of the match when there is none.
@@ -89,9 +89,9 @@ func (m *matcher) expand(out []byte, start, end int, r string) []byte {
 	for {
 		i := strings.IndexByte(r, '%')
 		if i < 0 {
-			return append(out, r...)
+			return appendText(out, r)
 		}
-		out = append(out, r[:i]...)
+		out = appendText(out, r[:i])
 		if i+1 == len(r) {
 			return append(out, 0) // as C strings have it
 		}
@@ -99,7 +99,7 @@ func (m *matcher) expand(out []byte, start, end int, r string) []byte {
 		case c < '0' || c > '9':
 			out = append(out, c)
 		case c == '0':
-			out = append(out, m.text[start:end]...)
+			out = appendText(out, m.text[start:end])
 		default:
 			out = m.appendCapture(out, start, end, int(c-'1'))
 		}
@@ -114,11 +114,11 @@ func (m *matcher) appendCapture(out []byte, start, end, i int) []byte {
 		if i > 0 {
 			m.fail("invalid capture index")
 		}
-		return append(out, m.text[start:end]...)
+		return appendText(out, m.text[start:end])
 	}
 	switch c := m.captured(i).(type) {
 	case lua.LString:
-		return append(out, c...)
+		return appendText(out, string(c))
 	case lua.LNumber:
 		return appendNumber(out, float64(c))
 	}

@@ -13,7 +13,7 @@ func (v *vm) openTable() {
 }
 
 func tableGetN(L *lua.LState) int {
-	L.Push(lua.LNumber(L.CheckTable(1).Len()))
+	L.Push(lua.LNumber(length(L, L.CheckTable(1))))
 	return 1
 }
 
@@ -38,7 +38,7 @@ func (v *vm) tableConcat(L *lua.LState) int {
 	from := wholeArgument(L, 3, 1)
 	to := wholeArgument(L, 4, -1)
 	if L.Get(4) == lua.LNil {
-		to = t.Len()
+		to = length(L, t)
 	}
 	size := v.concatSize(L, t, from, to, len(separator))
 	v.makes(L, "table.concat", size)
@@ -46,15 +46,15 @@ func (v *vm) tableConcat(L *lua.LState) int {
 	for i := from; i <= to; i++ {
 		switch x := t.RawGetInt(i).(type) {
 		case lua.LString:
-			out = append(out, x...)
+			out = appendText(out, string(x))
 		case lua.LNumber:
 			out = appendNumber(out, float64(x))
 		}
 		if i < to {
-			out = append(out, separator...)
+			out = appendText(out, separator)
 		}
 	}
-	L.Push(lua.LString(out))
+	L.Push(newText(out))
 	return 1
 }
 
@@ -83,7 +83,7 @@ func (v *vm) tableInsert(L *lua.LState) int {
 	t := L.CheckTable(1)
 	n := t.Len()
 	if n >= lua.MaxArrayIndex-1 {
-		L.RaiseError("table.insert: a list has at most %d values", n)
+		L.RaiseError("table.insert: a list has at most %d values, and this one is full; keep them in several lists", n)
 	}
 	switch L.GetTop() {
 	case 2:
@@ -111,7 +111,7 @@ func (v *vm) tableInsert(L *lua.LState) int {
 // tableRemove is table.remove(t[, position]).
 func tableRemove(L *lua.LState) int {
 	t := L.CheckTable(1)
-	n := t.Len()
+	n := length(L, t)
 	position := wholeArgument(L, 2, n)
 	if position < 1 || position > n {
 		return 0
@@ -134,7 +134,7 @@ func tableForeach(L *lua.LState) int {
 // tableForeachI is table.foreachi(t, f).
 func tableForeachI(L *lua.LState) int {
 	t, f := L.CheckTable(1), L.CheckFunction(2)
-	for i := range t.Len() {
+	for i := range length(L, t) {
 		if visited(L, f, lua.LNumber(i+1), t.RawGetInt(i+1)) {
 			return 1
 		}

@@ -21,7 +21,7 @@ func (v *vm) tableSort(L *lua.LState) int {
 	if L.Get(2) != lua.LNil {
 		s.less = L.CheckFunction(2)
 	}
-	n := t.Len()
+	n := length(L, t)
 	v.charge(L, 16*n)
 	s.values = make([]lua.LValue, n+1)
 	for i := 1; i <= n; i++ {

@@ -34,6 +34,9 @@ func (c *Client) Close() error {
 	return c.rdb.Close()
 }
 
+// Namespace is the client's, "" for none.
+func (c *Client) Namespace() string { return c.namespace }
+
 // Name is the server as it may be shown: address and database, never user or password.
 func (c *Client) Name() string { return c.name }
 

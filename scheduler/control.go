@@ -112,3 +112,6 @@ func readControl(meta map[string]string) Control {
 	}
 	return ctl
 }
+
+// KeepsLive reports whether Redis itself keeps a setting that was set live, for all workers from their next lease on.
+func KeepsLive(name string) bool { return name == liveDelay || name == liveConcurrency }

@@ -24,7 +24,9 @@ const (
 	ReasonDownload        = "download_error"   // retries used up
 	ReasonTooLarge        = "request_too_large"
 	ReasonProcessItem     = "process_item_error"
+	ReasonSinkRefused     = "sink_refused"
 	ReasonWrongType       = "wrong_type" // the queue's key holds another type
+	ReasonPurged          = "purged"     // a person has purged the requests of its revision
 )
 
 // DeadLetter is a seed, a request or an item that was given up, as S:dead holds it.

@@ -73,15 +73,20 @@ func (c *Client) Registry(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, err))
 	}
+	return c.readEntries(entries.Val(), states.Val())
+}
+
+// readEntries reads the registry, by spider; the error names the entries that somebody has spoilt.
+func (c *Client) readEntries(entries, states map[string]string) ([]Entry, error) {
 	var all []Entry
 	var damaged []error
-	for spider, raw := range entries.Val() {
+	for spider, raw := range entries {
 		e, err := readEntry(spider, raw)
 		if err != nil {
-			damaged = append(damaged, fmt.Errorf("%s, field %s: %w", k.registry(), spider, err))
+			damaged = append(damaged, fmt.Errorf("%s, field %s: %w", c.registry().registry(), spider, err))
 			continue
 		}
-		e.State = readState(states.Val()[spider])
+		e.State = readState(states[spider])
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.Spider, b.Spider) })

@@ -18,14 +18,15 @@ type WorkerReport struct {
 	ID         string         `json:"id"` // unique to the process
 	Host       string         `json:"host"`
 	PID        int            `json:"pid"`
-	Kind       string         `json:"kind"` // worker, or run for a pinned file
-	Tool       string         `json:"tool"` // its version of luacrawl
+	Kind       string         `json:"kind"`           // worker, or run for a pinned file
+	Tool       string         `json:"tool"`           // its version of luacrawl
 	Only       []string       `json:"only,omitempty"` // spiders that it was told to run; none means all
 	Started    time.Time      `json:"started"`
 	Heap       int64          `json:"heap"` // bytes
 	Goroutines int            `json:"goroutines"`
 	Spiders    []SpiderReport `json:"spiders"`
 	Alive      bool           `json:"-"` // heard of lately; set when it is read
+	Silent     time.Duration  `json:"-"` // for how long its next sign of life has been overdue; set when it is read
 }
 
 // SpiderReport is how one spider does in one process.
@@ -85,20 +86,26 @@ func (c *Client) Workers(ctx context.Context) ([]WorkerReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the workers: %w", c.explainRegistry(ctx, err))
 	}
+	return readReports(members.Val(), reports.Val(), clock.Val()), nil
+}
+
+// readReports reads who is in the fleet at a time by Redis' clock.
+func readReports(members []redis.Z, reports map[string]string, now time.Time) []WorkerReport {
 	var all []WorkerReport
-	for _, m := range members.Val() {
+	for _, m := range members {
 		id, _ := m.Member.(string)
 		var r WorkerReport
-		if json.Unmarshal([]byte(reports.Val()[id]), &r) != nil {
+		if json.Unmarshal([]byte(reports[id]), &r) != nil {
 			continue // somebody has spoilt it; the next report mends it
 		}
-		r.ID, r.Alive = id, m.Score > float64(clock.Val().UnixMilli())
+		r.ID, r.Silent = id, max(0, now.Sub(time.UnixMilli(int64(m.Score))))
+		r.Alive = r.Silent == 0
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b WorkerReport) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID), cmp.Compare(a.ID, b.ID))
 	})
-	return all, nil
+	return all
 }
 
 // RegistryVersion reads the registry's version: it grows with each push, rollback, removal and control.

@@ -30,6 +30,12 @@ func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, 
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the status of %s: %w", spider, err)
 	}
+	s := readStatus(spider, &r)
+	return s, r.err
+}
+
+// readStatus reads the reply of scripts/status.lua.
+func readStatus(spider string, r *answer) Status {
 	meta := r.fields(8)
 	s := Status{
 		Spider: spider, InFlight: r.num(1), Seeds: r.num(2), Delayed: r.num(3), Items: r.num(4),
@@ -45,7 +51,7 @@ func (c *Client) Status(ctx context.Context, spider string, keys Keys) (Status, 
 		s.Workers = append(s.Workers, workerName(w))
 	}
 	slices.Sort(s.Workers)
-	return s, r.err
+	return s
 }
 
 // sinceFlush returns the counters less the baseline that the last flush left in S:meta. A counter that is no number counts as 0.

@@ -1,0 +1,303 @@
+package cli_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"luacrawl/scheduler"
+	"luacrawl/scheduler/redistest"
+)
+
+// pushed is a fleet whose spider "graph" a test pushes, and the workers that run it.
+type pushed struct {
+	t      *testing.T
+	redis  *redistest.Server
+	client *scheduler.Client
+	site   *graphSite
+}
+
+func newPushed(t *testing.T, o redistest.Options, site *graphSite) *pushed {
+	t.Helper()
+	p := &pushed{t: t, redis: redistest.Start(t, o), site: newGraphSite(t, site)}
+	var err error
+	if p.client, err = scheduler.Dial(t.Context(), scheduler.DialOptions{URL: p.redis.URL(), Wait: 10 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.client.Close() })
+	return p
+}
+
+const pushedSpider = `local page = require "page"
+local spider = { name = "graph", settings = { lease = 1, lease_attempts = 50, concurrent_requests_per_domain = 64 } }
+function spider.parse(response)
+  emit { url = response.url, version = "%[1]s" .. page.version }
+  emit(response:follow_all(response:links(), "parse"))
+end
+%[2]s
+return spider
+`
+
+// revision is a version of the spider with its module.
+func (p *pushed) revision(version string, more ...string) *scheduler.Revision {
+	r := &scheduler.Revision{Spider: "graph", Main: "graph.lua", Author: "ann", Time: time.Now(), Files: map[string][]byte{
+		"graph.lua": fmt.Appendf(nil, pushedSpider, version, strings.Join(more, "\n")), "page.lua": []byte("return { version = '' }\n"),
+	}}
+	r.ID = scheduler.RevisionID(r.Main, r.Files)
+	return r
+}
+
+func (p *pushed) push(r *scheduler.Revision) (version int64) {
+	p.t.Helper()
+	if _, err := p.client.PutRevision(p.t.Context(), r); err != nil {
+		p.t.Fatal(err)
+	}
+	entry, _ := p.client.RegistryEntry(p.t.Context(), "graph") // none: its version is 0
+	version, err := p.client.Flip(p.t.Context(), scheduler.Entry{Spider: "graph", Revision: r.ID, Main: r.Main, Author: "ann", Time: time.Now()}, entry.Version, "push")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return version
+}
+
+// worker starts a worker of the fleet.
+func (p *pushed) worker(command string, args ...string) *process {
+	p.t.Helper()
+	return startCommand(p.t, command, "", append([]string{"worker", "--redis", p.redis.URL()}, args...)...)
+}
+
+func (p *pushed) seed() { p.redis.Strings("RPUSH", "graph:start_urls", p.site.url("127.0.0.1", 0)) }
+
+// confirmed reports whether n workers have taken an entry in: run its revision, or refused it when bad.
+func (p *pushed) confirmed(n int, version int64, bad bool) bool {
+	workers, err := p.client.Workers(p.t.Context())
+	if err != nil {
+		return false
+	}
+	for _, w := range workers {
+		for _, s := range w.Spiders {
+			if w.Alive && s.Spider == "graph" && s.Version == version && (s.Error != "") == bad {
+				n--
+			}
+		}
+	}
+	return n <= 0
+}
+
+// crawled waits until all pages are done.
+func (p *pushed) crawled(within time.Duration) {
+	p.t.Helper()
+	eventually(p.t, within, "the crawl is done", func() bool {
+		left := p.redis.Strings("HMGET", "graph:meta", "pending")
+		return len(p.site.fetches()) >= p.site.pages && left[0] == "0" && len(p.redis.Strings("ZRANGE", "graph:leases", "0", "-1")) == 0
+	})
+	wantItemsOnce(p.t, p.redis, p.site.pages)
+	if dead := p.redis.Strings("LRANGE", "graph:dead", "0", "-1"); len(dead) > 0 {
+		p.t.Errorf("dead letters: %v", dead)
+	}
+}
+
+// TestManyPushes: pushes, every tenth of them broken, while two workers crawl. Each is taken in or refused by both; every page's item is there
+// once; what a worker holds does not grow.
+func TestManyPushes(t *testing.T) {
+	t.Parallel()
+	const pushes, pages = 100, 3000
+	var rest atomic.Bool // the last pages need not be slow
+	p := newPushed(t, redistest.Options{}, &graphSite{pages: pages, hook: func(w http.ResponseWriter, _ *http.Request, page int) bool {
+		if !rest.Load() {
+			<-time.After(100 * time.Millisecond)
+		}
+		if page == 0 { // all links at once, so that what the crawl knows of them does not grow
+			for i := range pages {
+				fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
+			}
+		}
+		return page == 0
+	}})
+	p.push(p.revision("0"))
+	first, second := p.worker("luacrawl-measured"), p.worker("luacrawl")
+	p.seed()
+	eventually(t, 20*time.Second, "the crawl runs", func() bool { return len(p.site.fetches()) > 50 })
+	var heap, goroutines int
+	var slowest, sum time.Duration
+	for i := 1; i <= pushes; i++ {
+		bad := i%10 == 0
+		rev := p.revision(fmt.Sprint("v", i))
+		if bad {
+			rev = p.revision(fmt.Sprint("v", i), "oops")
+		}
+		start := time.Now()
+		version := p.push(rev)
+		eventually(t, 20*time.Second, fmt.Sprintf("push %d is known to both workers", i), func() bool { return p.confirmed(2, version, bad) })
+		took := time.Since(start)
+		slowest, sum = max(slowest, took), sum+took
+		if i == 10 {
+			heap, goroutines = first.least(t)
+		}
+	}
+	t.Logf("%d pushes: both workers after %v on average, %v at most", pushes, sum/pushes, slowest)
+	if sum/pushes > time.Second {
+		t.Errorf("a push takes %v", sum/pushes)
+	}
+	heapAfter, goroutinesAfter := first.least(t)
+	t.Logf("heap %d KB -> %d KB, goroutines %d -> %d", heap>>10, heapAfter>>10, goroutines, goroutinesAfter)
+	if heapAfter > heap+heap/10+128<<10 { // pages in flight come and go
+		t.Errorf("the live heap grew from %d to %d bytes", heap, heapAfter)
+	}
+	if goroutinesAfter > goroutines+4 {
+		t.Errorf("goroutines grew from %d to %d", goroutines, goroutinesAfter)
+	}
+	rest.Store(true)
+	p.crawled(time.Minute)
+	if n := strings.Count(first.output.String(), "not reloaded, revision "); n != pushes/10 {
+		t.Errorf("%d broken pushes are told, want %d", n, pushes/10)
+	}
+	first.interrupt(t)
+	second.interrupt(t)
+	for _, out := range []string{first.output.String(), second.output.String()} {
+		if !strings.Contains(out, "graph interrupted after ") || !strings.Contains(out, fmt.Sprintf(", %d edits\n", pushes-pushes/10)) {
+			t.Errorf("no summary in\n%s", out)
+		}
+	}
+}
+
+// TestKilledWhileReloading: workers that die in the middle of taking a push over lose nothing, and those in their place run the newest.
+func TestKilledWhileReloading(t *testing.T) {
+	t.Parallel()
+	p := newPushed(t, redistest.Options{}, &graphSite{pages: 1500, links: 4, delay: 20 * time.Millisecond})
+	const slow = "local until_ = os.clock() + 0.2 while os.clock() < until_ do end" // its loading takes a while
+	p.push(p.revision("0"))
+	workers := []*process{p.worker("luacrawl"), p.worker("luacrawl")}
+	p.seed()
+	waitItems(t, p.redis, 50)
+	for i := range 5 {
+		p.push(p.revision(fmt.Sprint("v", i), slow))
+		<-time.After(50 * time.Millisecond)
+		workers[i%2].kill()
+		workers[i%2] = p.worker("luacrawl")
+	}
+	version := p.push(p.revision("last"))
+	eventually(t, 20*time.Second, "all workers run the last push", func() bool { return p.confirmed(2, version, false) })
+	p.crawled(time.Minute)
+}
+
+// TestWorkerOutlivesRedis: Redis is killed and comes back; the crawl and pushes go on.
+func TestWorkerOutlivesRedis(t *testing.T) {
+	t.Parallel()
+	p := newPushed(t, redistest.Options{AppendOnly: true, Args: []string{"--appendfsync", "always"}}, &graphSite{pages: 600, links: 4, delay: 20 * time.Millisecond})
+	p.push(p.revision("0"))
+	w := p.worker("luacrawl")
+	p.seed()
+	waitItems(t, p.redis, 50)
+	p.redis.Kill()
+	w.says(t, "redis does not answer: waiting for it")
+	p.redis.Restart()
+	w.says(t, "redis is back")
+	version := p.push(p.revision("1"))
+	eventually(t, 20*time.Second, "a push after the outage", func() bool { return p.confirmed(1, version, false) })
+	p.crawled(time.Minute)
+	w.interrupt(t)
+}
+
+// TestFailingCrawlDisturbsNoOther: a spider that cannot join its crawl is tried again and again, while another of the same worker crawls.
+func TestFailingCrawlDisturbsNoOther(t *testing.T) {
+	t.Parallel()
+	p := newPushed(t, redistest.Options{}, &graphSite{pages: 200, links: 4})
+	p.redis.Strings("SET", "bad:items", "mine")
+	p.redis.Strings("RPUSH", "bad:start_urls", p.site.url("127.0.0.2", 0))
+	bad := &scheduler.Revision{Spider: "bad", Main: "bad.lua", Time: time.Now(), Files: map[string][]byte{
+		"bad.lua": []byte("return { name = 'bad', parse = function(r) emit { url = r.url } end }"),
+	}}
+	bad.ID = scheduler.RevisionID(bad.Main, bad.Files)
+	if _, err := p.client.PutRevision(t.Context(), bad); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.client.Flip(t.Context(), scheduler.Entry{Spider: "bad", Revision: bad.ID, Main: bad.Main, Time: time.Now()}, 0, "push"); err != nil {
+		t.Fatal(err)
+	}
+	p.push(p.revision("0"))
+	w := p.worker("luacrawl")
+	p.seed()
+	p.crawled(time.Minute)
+	w.says(t, "bad: the crawl has failed and is tried again in ")
+	p.redis.Strings("DEL", "bad:items")
+	eventually(t, 30*time.Second, "it crawls when its key is free", func() bool { return len(p.redis.Strings("LRANGE", "bad:items", "0", "-1")) == 1 })
+	w.interrupt(t)
+}
+
+// TestRunIsAMember: the fleet sees a run of a pinned file, which says when the fleet runs another revision and does not take it over; stopping
+// the spider ends it.
+func TestRunIsAMember(t *testing.T) {
+	t.Parallel()
+	p := newPushed(t, redistest.Options{}, &graphSite{pages: 1 << 20, delay: 20 * time.Millisecond})
+	folder := t.TempDir()
+	own := p.revision("own")
+	for name, text := range own.Files {
+		if err := os.WriteFile(folder+"/"+name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.push(own)
+	run := startLuacrawl(t, folder, "run", "graph.lua", "--redis", p.redis.URL(), "--seed", p.site.url("127.0.0.1", 0))
+	seen := func() *scheduler.WorkerReport {
+		workers, _ := p.client.Workers(t.Context()) // none: looked at again
+		for i := range workers {
+			if w := &workers[i]; w.Kind == "run" && len(w.Spiders) == 1 && w.Spiders[0].Pages > 0 {
+				return w
+			}
+		}
+		return nil
+	}
+	eventually(t, 20*time.Second, "the fleet sees the run", func() bool { return seen() != nil })
+	if s := seen().Spiders[0]; s.Revision != own.ID[:12] || seen().PID != run.Process.Pid {
+		t.Errorf("%+v", seen())
+	}
+	if strings.Contains(run.output.String(), "the fleet runs revision") {
+		t.Errorf("it warns of its own revision:\n%s", run.output)
+	}
+	other := p.revision("other")
+	p.push(other)
+	run.says(t, "the fleet runs revision "+other.ID[:12]+" of graph")
+	if _, err := p.client.SetControl(t.Context(), "graph", scheduler.Keys{}, scheduler.Change{State: scheduler.Stopped}); err != nil {
+		t.Fatal(err)
+	}
+	run.wantExit(t, 20*time.Second, 0)
+	if out := run.output.String(); !strings.Contains(out, "graph stopped after ") || strings.Contains(out, "\nreloaded") {
+		t.Errorf("its end:\n%s", out)
+	}
+	if left := p.redis.Strings("ZRANGE", "graph:leases", "0", "-1"); len(left) > 0 {
+		t.Errorf("%d leases were not handed back", len(left))
+	}
+	for _, item := range p.redis.Strings("LRANGE", "graph:items", "0", "-1") {
+		if !strings.Contains(item, `"version":"own"`) {
+			t.Errorf("item %s", item)
+		}
+	}
+}
+
+// TestSecondSignalKillsAWorker: it does not wait for pages.
+func TestSecondSignalKillsAWorker(t *testing.T) {
+	t.Parallel()
+	hung := make(chan struct{}, 100)
+	p := newPushed(t, redistest.Options{}, &graphSite{pages: 10, hook: func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+		hung <- struct{}{}
+		<-r.Context().Done()
+		return true
+	}})
+	p.push(p.revision("0"))
+	w := p.worker("luacrawl")
+	p.seed()
+	<-hung
+	for range 2 {
+		if err := w.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		w.says(t, "stopping: running pages are being finished")
+	}
+	w.wantExit(t, 10*time.Second, 130)
+}
