@@ -22,7 +22,7 @@ type WorkerReport struct {
 	Tool       string         `json:"tool"`           // its version of luacrawl
 	Only       []string       `json:"only,omitempty"` // spiders that it was told to run; none means all
 	Started    time.Time      `json:"started"`
-	Heap       int64          `json:"heap"` // bytes
+	Heap       int64          `json:"heap"` // bytes that were in use after its last garbage collection
 	Goroutines int            `json:"goroutines"`
 	Spiders    []SpiderReport `json:"spiders"`
 	Alive      bool           `json:"-"` // heard of lately; set when it is read
