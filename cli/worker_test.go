@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,6 +71,46 @@ func (p *pushed) worker(command string, args ...string) *process {
 	return startCommand(p.t, command, "", append([]string{"worker", "--redis", p.redis.URL()}, args...)...)
 }
 
+// workerIn is worker in a folder, which has the last good revisions of one that ran there before.
+func (p *pushed) workerIn(folder string) *process {
+	p.t.Helper()
+	return startLuacrawl(p.t, folder, "worker", "--redis", p.redis.URL())
+}
+
+// hostOf is how the fleet names a process.
+func hostOf(p *process) string {
+	host, _ := os.Hostname() // "" too is how it names itself
+	return fmt.Sprintf("%s:%d", host, p.Process.Pid)
+}
+
+// folder is a new folder with a revision's files.
+func (p *pushed) folder(r *scheduler.Revision) string {
+	p.t.Helper()
+	folder := p.t.TempDir()
+	for name, text := range r.Files {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// confirmedBy reports whether a process runs the revision of a version.
+func (p *pushed) confirmedBy(pid int, version int64) bool {
+	workers, err := p.client.Workers(p.t.Context())
+	if err != nil {
+		return false
+	}
+	for _, w := range workers {
+		for _, s := range w.Spiders {
+			if w.PID == pid && s.Spider == "graph" && s.Version == version && s.Error == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (p *pushed) seed() { p.redis.Strings("RPUSH", "graph:start_urls", p.site.url("127.0.0.1", 0)) }
 
 // confirmed reports whether n workers have taken an entry in: run its revision, or refused it when bad.
@@ -132,13 +173,8 @@ func TestFailingCrawlDisturbsNoOther(t *testing.T) {
 func TestRunIsAMember(t *testing.T) {
 	t.Parallel()
 	p := newPushed(t, redistest.Options{}, &graphSite{pages: 1 << 20, delay: 20 * time.Millisecond})
-	folder := t.TempDir()
 	own := p.revision("own")
-	for name, text := range own.Files {
-		if err := os.WriteFile(folder+"/"+name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := p.folder(own)
 	p.push(own)
 	run := startLuacrawl(t, folder, "run", "graph.lua", "--redis", p.redis.URL(), "--seed", p.site.url("127.0.0.1", 0))
 	seen := func() *scheduler.WorkerReport {

@@ -65,7 +65,7 @@ func (c *Client) report(ctx context.Context, id, text string, ttl time.Duration)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reporting: %w", c.explainRegistry(ctx, err))
+		return 0, fmt.Errorf("reporting: %w", c.explainRegistry(ctx, "", err))
 	}
 	return version, nil
 }
@@ -84,7 +84,7 @@ func (c *Client) Workers(ctx context.Context) ([]WorkerReport, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the workers: %w", c.explainRegistry(ctx, err))
+		return nil, fmt.Errorf("reading the workers: %w", c.explainRegistry(ctx, "", err))
 	}
 	return readReports(members.Val(), reports.Val(), clock.Val()), nil
 }
@@ -119,7 +119,7 @@ func (c *Client) RegistryVersion(ctx context.Context) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, err))
+		return 0, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, "", err))
 	}
 	v, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil {
