@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Downloader *fetch.Downloader
 	Logger     *slog.Logger
 	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
+	Sinks      []export.Sink      // where items go beside Redis, in the order of the spider's pipelines
+	Elsewhere  bool               // Redis is none of the spider's pipelines: items are counted and shown, and not kept there
 	UntilDone  bool               // end when the crawl is finished
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
 	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
@@ -44,6 +47,9 @@ type Crawl struct {
 	inflight *inflight
 	feeder   *feeder
 	places   *places // of calls into the spider
+	sinks    *sinks
+
+	unavailable unavailability
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -65,6 +71,7 @@ func New(o Options) (*Crawl, error) {
 		places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{}),
 	}
 	c.SetSettings(o.Settings)
+	c.sinks = newSinks(c)
 	c.feeder = newFeeder(c)
 	return c, nil
 }
@@ -95,6 +102,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
+	services.Go(func() error { return c.sinks.Run(hard) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()
@@ -167,7 +175,11 @@ type Progress struct {
 	Paused               bool
 	State                scheduler.State // of the crawl in the whole fleet, as last heard; "" before
 	Idle                 bool            // waiting for seeds
+	SinkDown             string          // name of a sink that takes nothing at the moment, "" when all do
 }
+
+// SinkStates says how each sink does. It may be asked at any time.
+func (c *Crawl) SinkStates() []SinkState { return c.sinks.states() }
 
 // Progress may be asked at any time.
 func (c *Crawl) Progress() Progress {
@@ -181,11 +193,35 @@ func (c *Crawl) Progress() Progress {
 		Paused:   c.feeder.paused.Load(),
 		State:    c.feeder.heard(),
 		Idle:     c.feeder.idle.Load(),
+		SinkDown: c.sinks.down(),
 	}
 }
 
-// callSpider runs one call within callback_timeout, which does not count the wait for a place.
+// unavailableMost is the longest wait before a call is made again whose script has said that something is down.
+const unavailableMost = 5 * time.Second
+
+// callSpider runs one call, again and again while the script says that something it needs is down: the page waits, and holds its place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
+	for wait := (backoff{}); ; {
+		out, err := c.callOnce(ctx, call)
+		var down *UnavailableError
+		if !errors.As(err, &down) {
+			c.unavailable.over(c.Logger)
+			return out, err
+		}
+		c.unavailable.begun(c.Logger, down.Reason)
+		timer := time.NewTimer(wait.nextUpTo(unavailableMost))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// callOnce runs one call within callback_timeout, which does not count the wait for a place.
+func (c *Crawl) callOnce(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
 	at, err := c.places.enter(ctx)
 	if err != nil {
 		return nil, err

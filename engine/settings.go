@@ -47,6 +47,7 @@ type Settings struct {
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
 	AllowPrivateAddresses bool
+	SinkBuffer            int  // pages that may wait for a sink beyond those in flight
 	ItemMeta              bool // add revision and item_id to each item
 }
 
@@ -73,6 +74,7 @@ func DefaultSettings() Settings {
 		MemoryLimit:                 2 << 30,
 		Grace:                       30 * time.Second,
 		LogLevel:                    "info",
+		SinkBuffer:                  200,
 		AllowPrivateAddresses:       true,
 	}
 }
@@ -125,6 +127,7 @@ var settingTable = []setting{
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
 	{"robotstxt_obey", false, "false", "only false: robots.txt is not built yet", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
 	{"allow_private_addresses", false, "true", "only true: the address guard is not built yet", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
+	{"sink_buffer", false, "pages", "that may wait for a sink beyond those in flight", count(func(s *Settings) *int { return &s.SinkBuffer }, 0, 100_000)},
 	{"item_meta", false, "true or false", "add revision and item_id to each item", flag(func(s *Settings) *bool { return &s.ItemMeta })},
 }
 

@@ -19,6 +19,8 @@ type definition struct {
 	domains   []string
 	startURLs []string
 	settings  map[string]any
+	items     map[string]*declaration
+	steps     []pipelineStep // pipelines
 	functions map[string]bool
 }
 
@@ -28,7 +30,7 @@ var spiderName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 var hooks = []string{"make_request_from_data", "process_item", "seeds"}
 
 // fields are the keys of a spider's table that are no functions.
-var fields = []string{"allowed_domains", "args", "name", "settings", "start_urls"}
+var fields = []string{"allowed_domains", "args", "items", "name", "pipelines", "settings", "start_urls"}
 
 // define checks a spider's table. Its errors say what to do.
 func define(t *lua.LTable) (*definition, error) {
@@ -47,6 +49,12 @@ func define(t *lua.LTable) (*definition, error) {
 		return nil, err
 	}
 	if d.settings, err = settingsOf(t); err != nil {
+		return nil, err
+	}
+	if d.items, err = declarationsOf(t); err != nil {
+		return nil, err
+	}
+	if d.steps, err = pipelinesOf(t); err != nil {
 		return nil, err
 	}
 	return d, d.check(t)

@@ -38,7 +38,7 @@ func TestBadSpiders(t *testing.T) {
 		"long name":      {map[string]string{"a.lua": "return { name = ('a'):rep(65) }"}, `must be 1 to 64 of the characters`},
 		"name is number": {map[string]string{"a.lua": "return { name = 5 }"}, `spider.name is a number; it must be a string`},
 		"misspelt field": {map[string]string{"a.lua": "return { name = 'a', alowed_domains = {} }"}, `unknown field "alowed_domains" in the spider's table; did you mean "allowed_domains"?`},
-		"unknown field":  {map[string]string{"a.lua": "return { name = 'a', zzz = 1 }"}, `unknown field "zzz" in the spider's table; it has allowed_domains, args, name, settings, start_urls and functions`},
+		"unknown field":  {map[string]string{"a.lua": "return { name = 'a', zzz = 1 }"}, `unknown field "zzz" in the spider's table; it has allowed_domains, args, items, name, pipelines, settings, start_urls and functions`},
 		"list entry":     {map[string]string{"a.lua": "return { name = 'a', 7 }"}, `the spider's table has a number as a key (1)`},
 		"domains":        {map[string]string{"a.lua": "return { name = 'a', allowed_domains = 'x.test' }"}, `spider.allowed_domains is a string; it must be a list of strings: allowed_domains = { "..." }`},
 		"domain":         {map[string]string{"a.lua": "return { name = 'a', allowed_domains = { 'x.test', 5 } }"}, `spider.allowed_domains[2] is a number; it must be a string`},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"luacrawl/engine"
+	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
 	"luacrawl/luabind"
 	"luacrawl/scheduler"
@@ -64,11 +65,15 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	if c.frontier, err = scheduler.Open(ctx, o.Client, c.frontierConfig()); err != nil {
 		return nil, err
 	}
+	sinks, err := c.sinks(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.leave(ctx))
+	}
 	c.downloader = fetch.New(fetch.Config{
 		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
 		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests,
 	})
-	if c.engine, err = engine.New(c.engineOptions()); err != nil {
+	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
 	c.Reloader = newReloader(o.Spider, c.options.Source, o.Voice, c.engine.SetSettings)
@@ -104,7 +109,7 @@ func (c *Crawl) frontierConfig() scheduler.Config {
 	}
 }
 
-func (c *Crawl) engineOptions() engine.Options {
+func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 	return engine.Options{
 		Spider:     c.options.Spider,
 		Settings:   c.settings,
@@ -112,6 +117,8 @@ func (c *Crawl) engineOptions() engine.Options {
 		Downloader: c.downloader,
 		Logger:     c.options.Voice.Logger,
 		Seeds:      c.options.Seeds,
+		Sinks:      sinks,
+		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
 		OnItems:    c.options.OnItems,
 		OnControl:  func(int64, scheduler.State) { c.Nudge() },
@@ -211,6 +218,10 @@ func (c *Crawl) Ended(ctx context.Context, sum engine.Summary) Ended {
 // Close takes the worker off the crawl. Close it after Run.
 func (c *Crawl) Close(ctx context.Context) error {
 	c.downloader.Close()
+	return c.leave(ctx)
+}
+
+func (c *Crawl) leave(ctx context.Context) error {
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 	defer cancel()
 	return c.frontier.Close(leaving)

@@ -254,3 +254,38 @@ func TestLiveSettings(t *testing.T) {
 	late := f.host("") // one that starts later has them from the start
 	late.says("news: log level warn")
 }
+
+// TestPushWithoutPubSub: while Redis refuses to say that something has changed, hosts see it all the same, and soon.
+func TestPushWithoutPubSub(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	rev, v := f.pushText("news", "1")
+	deaf := f.dialAs("deaf", "ACL", "SETUSER", "deaf", "on", ">deaf", "~*", "+@all", "resetchannels")
+	h := f.hostOn(deaf, "")
+	h.confirms(rev, v)
+	best := time.Hour
+	for i := range 3 {
+		start := time.Now()
+		rev, v = f.pushText("news", fmt.Sprint("v", i))
+		h.confirms(rev, v)
+		best = min(best, time.Since(start))
+	}
+	t.Logf("after %v at best", best)
+	if best > time.Second {
+		t.Errorf("a push is seen after %v", best)
+	}
+}
+
+// TestForbiddenRegistry: a host whose user may not read the registry runs what it has on disk, and says why.
+func TestForbiddenRegistry(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	data := t.TempDir()
+	good, _ := f.kept(data)
+	f.seed("news")
+	h := f.hostOn(f.dialAs("narrow", "ACL", "SETUSER", "narrow", "on", ">narrow", "~news:*", "~luacrawl:spiders", "~luacrawl:reports", "~luacrawl:workers", "&*", "+@all"), data)
+	h.says("the registry cannot be read")
+	h.says("NOPERM")
+	h.says("news: running revision " + good.ID[:12])
+	f.itemsFrom("news", "1")
+}
