@@ -194,8 +194,15 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
-	f.observe(time.Since(now), len(outs), want)
-	f.rest = time.Now().Add(time.Since(now))
+	took := time.Since(now)
+	f.observe(took, len(outs), want)
+	f.rest = time.Now().Add(took)
+	if took >= c.Settings.Lease { // this process stood still: others may have these pages by now, and a host would be asked twice at once
+		for _, lease := range x.Leases {
+			f.unstarted = append(f.unstarted, lease.ID)
+		}
+		x.Leases = nil
+	}
 	f.start(ctx, x)
 	f.pending.Store(x.Pending)
 	f.paused.Store(x.Paused)
