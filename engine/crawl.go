@@ -47,6 +47,7 @@ type Crawl struct {
 	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
+	tasks    *taskRunner
 	share    *share // of the Places
 	sinks    *sinks
 
@@ -80,6 +81,7 @@ func New(o Options) (*Crawl, error) {
 	c.SetSettings(o.Settings)
 	c.sinks = newSinks(c)
 	c.feeder = newFeeder(c)
+	c.tasks = newTaskRunner(c)
 	return c, nil
 }
 
@@ -112,6 +114,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
 	services.Go(func() error { return c.sinks.Run(hard) })
+	services.Go(func() error { return c.tasks.Run(beat) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()

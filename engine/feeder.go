@@ -49,7 +49,8 @@ type feeder struct {
 	noSeeds   error // why seeds cannot be taken in
 	released  int
 	lost      int
-	refused   bool // OnItems has failed
+	refused   bool      // OnItems has failed
+	ran       *taskDone // a task that has run, and whose outcome is not stored
 
 	state   atomic.Value // scheduler.State of the crawl, as last heard
 	pending atomic.Int64
@@ -75,6 +76,8 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 			reason = stopReason(ctx)
 		case f.heard() == scheduler.Stopped:
 			reason = ReasonStopped
+		case f.ran != nil:
+			err = f.storeTask(patience)
 		case f.exchangeDue(now):
 			if err = f.exchange(patience, f.free()); err == nil {
 				reason, err = f.closeCondition(patience)
@@ -132,6 +135,9 @@ func (f *feeder) collect() {
 		select {
 		case r := <-f.done:
 			f.take(r)
+		case t := <-f.crawl.tasks.done:
+			f.ran = &t
+			return
 		default:
 			return
 		}
@@ -376,6 +382,8 @@ func (f *feeder) receive(ctx context.Context, d time.Duration) {
 	select {
 	case r := <-f.done:
 		f.take(r)
+	case t := <-f.crawl.tasks.done:
+		f.ran = &t
 	case <-timer.C:
 	case <-ctx.Done():
 	}

@@ -25,6 +25,7 @@ type vm struct {
 	made      int                          // bytes of large values that the call has made,
 	looked    int                          // and when the heap was last looked at
 	text      []byte                       // the last large string that .. made in the call
+	tasks     []luaTask                    // that the files have named with every
 	broken    bool                         // it may not be used again
 	random    *rand.Rand                   // nil until a script asks for a number
 	requests  *lua.LTable                  // metatable of requests

@@ -65,6 +65,7 @@ var (
 	reportScript  = newScript("report", "registry")
 	slotsScript   = newScript("slots")
 	purgeScript   = newScript("purge", "letters")
+	taskScript    = newScript("task")
 )
 
 // call queues the script in a pipeline, or runs it on a client.
