@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts in testdata/script are sessions at a command line. Each has a folder, a Redis ($REDIS) and the demo site
-// ($SITE; $SITE/slow does not answer) of its own.
+// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent) of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	hangs := time.Now().Add(6 * time.Minute)
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Defer(redis.Close)
-			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"))
+			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"), privateAllowed)
 			env.Values[redisKey{}] = redis
 			return nil
 		},
@@ -62,6 +63,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// privateAllowed lets a crawl reach the sites of tests, which are on loopback addresses.
+const privateAllowed = "LUACRAWL_ALLOW_PRIVATE_ADDRESSES=true"
+
 type redisKey struct{}
 
 func newSite() (*httptest.Server, error) {
@@ -72,6 +76,15 @@ func newSite() (*httptest.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", news)
 	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.RawQuery) // wherever it leads
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Authorization", "Accept-Language", "Referer", "User-Agent"} {
+			fmt.Fprintf(w, "%s=%s;", name, r.Header.Get(name))
+		}
+	})
 	mux.Handle("/blog/", http.StripPrefix("/blog", http.FileServer(http.Dir("../examples/blog/site"))))
 	return httptest.NewServer(mux), nil
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -29,7 +30,7 @@ func startCommand(t *testing.T, command, dir string, args ...string) *process {
 		dir = t.TempDir()
 	}
 	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr = dir, p.output, p.output
+	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, append(os.Environ(), privateAllowed)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -86,6 +86,9 @@ func progressAttributes(spider string, s engine.Progress, rate float64, broken s
 	if s.State != "" && s.State != scheduler.Running {
 		attributes = append(attributes, "state", string(s.State))
 	}
+	if s.SinkDown != "" {
+		attributes = append(attributes, "sink_down", s.SinkDown)
+	}
 	if broken != "" {
 		attributes = append(attributes, "edit_not_in_effect", broken)
 	}
@@ -106,6 +109,9 @@ func liveLine(name, broken string, s engine.Progress, rate float64, now time.Tim
 	}
 	if doing := doing(s); doing != "" {
 		b.WriteString("  " + doing)
+	}
+	if s.SinkDown != "" {
+		fmt.Fprintf(&b, "  waiting for %s", s.SinkDown)
 	}
 	if !s.Down.IsZero() {
 		fmt.Fprintf(&b, "  waiting for Redis for %s", now.Sub(s.Down).Truncate(time.Second))

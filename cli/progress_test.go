@@ -67,7 +67,7 @@ func TestLiveLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		during(t, 2*time.Second+time.Millisecond, &progress{logs: testLogs(&out), screen: newScreen(&out, fixed(120)), name: "blog", ask: growing(1234)})
-		want := "blog  20 pages  10 items  10/s  1,234 pending  3 in flight  1 errors"
+		want := "blog  20 pages  10 items  10.0/s  1,234 pending  3 in flight  1 errors"
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"testing/fstest"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -97,11 +96,7 @@ func (p *pushing) before(ctx context.Context, now scheduler.Entry) (string, erro
 
 // loads refuses a revision that this luacrawl cannot run.
 func loads(r *scheduler.Revision) error {
-	files := fstest.MapFS{}
-	for name, text := range r.Files {
-		files[name] = &fstest.MapFile{Data: text}
-	}
-	s, err := luabind.Load(files, r.Main, "", luabind.Options{})
+	s, err := luabind.LoadRevision(r, luabind.Options{})
 	if err != nil {
 		return fmt.Errorf("revision %s of %s does not load: %w", short(r.ID), r.Spider, err)
 	}

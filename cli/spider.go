@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,6 +23,7 @@ type source struct {
 	display string // how the folder is called in errors, with its slash
 	args    map[string]string
 	layers  host.Layers
+	outside host.Outside
 }
 
 // spiderFlags are the flags of every command that loads a spider.
@@ -52,17 +54,38 @@ func (p *program) source(c *cli.Context, file string) (source, error) {
 		return source{}, usagef("%s is a folder: give the path of a Lua file in it", file)
 	}
 	dir, main := filepath.Split(filepath.Clean(file))
+	outside, err := p.outside(c, nil)
+	if err != nil {
+		return source{}, err
+	}
 	return source{
 		fsys: os.DirFS(cmp.Or(dir, ".")), folder: cmp.Or(dir, "."), main: main, display: filepath.ToSlash(dir), args: args,
-		layers: layers(p.Environ, sets),
+		layers: layers(p.Environ, sets), outside: outside,
 	}, nil
+}
+
+// outside is what a spider may reach: of the environment all variables for a file of this host, and those that are named for spiders that
+// others have pushed.
+func (p *program) outside(c *cli.Context, named []string) (host.Outside, error) {
+	proxy, err := environmentProxy(p.Environ)
+	return host.Outside{
+		Proxy: proxy,
+		Env: func(name string) (string, bool) {
+			if named != nil && !slices.Contains(named, name) {
+				return "", false
+			}
+			return p.lookupEnv(name)
+		},
+		Stdout: p.screen.above(p.Out),
+		Spool:  filepath.Join(cmp.Or(c.String("data"), os.TempDir()), "spool"),
+	}, err
 }
 
 func (s source) String() string { return s.display + s.main }
 
 // host is the same for what runs it.
 func (s source) host() host.Source {
-	return host.Source{FS: s.fsys, Main: s.main, Display: s.display, Args: s.args, Layers: s.layers}
+	return host.Source{FS: s.fsys, Main: s.main, Display: s.display, Args: s.args, Layers: s.layers, Outside: s.outside}
 }
 
 // load compiles the spider and merges its settings.

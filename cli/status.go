@@ -147,7 +147,7 @@ func state(s scheduler.Status) string {
 	switch {
 	case s.Paused || s.Control.State == scheduler.Paused:
 		return "paused"
-	case s.Control.State != scheduler.Running:
+	case s.Control.State == scheduler.Draining || s.Control.State == scheduler.Stopped:
 		return string(s.Control.State)
 	case s.Finished:
 		return "finished"

@@ -57,11 +57,15 @@ func worker() string {
 
 // getenv returns the value of a variable, "" when it is not set.
 func (s System) getenv(name string) string {
-	value := ""
+	value, _ := s.lookupEnv(name)
+	return value
+}
+
+func (s System) lookupEnv(name string) (value string, found bool) {
 	for _, entry := range s.Environ {
 		if k, v, ok := strings.Cut(entry, "="); ok && k == name {
-			value = v
+			value, found = v, true
 		}
 	}
-	return value
+	return value, found
 }

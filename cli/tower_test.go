@@ -16,6 +16,9 @@ var owned = map[string]string{
 	"github.com/yuin/gopher-lua": "luabind",
 	"github.com/urfave/cli/":     "cli",
 	"github.com/fsnotify/":       "luabind",
+	"github.com/go-sql-driver/":  "engine",
+	"github.com/jackc/pgx/":      "engine",
+	"modernc.org/sqlite":         "engine",
 	"github.com/prometheus/":     "cli",
 }
 

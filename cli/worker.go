@@ -31,7 +31,10 @@ func (p *program) workerCommand() *cli.Command {
 		Usage:       "run the spiders that were pushed to the fleet",
 		UsageText:   "luacrawl worker --redis URL [SPIDER...] [OPTION...]",
 		Description: workerHelp,
-		Flags:       slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{metricsFlag()}, logFlags()),
+		Flags: slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{
+			&cli.StringSliceFlag{Name: "env", Usage: "`NAME` of an environment variable that pushed spiders may read, such as one that holds a database's address (repeatable)"},
+			metricsFlag(),
+		}, logFlags()),
 		Action: func(c *cli.Context) error {
 			l, err := newLogs(p.screen, c)
 			if err != nil {
@@ -103,8 +106,12 @@ func (p *program) hostOptions(c *cli.Context) (host.Options, error) {
 			return host.Options{}, usagef("%q is no name of a spider: worker takes the names of spiders that were pushed (luacrawl push FILE), not files", name)
 		}
 	}
+	outside, err := p.outside(c, append([]string{}, c.StringSlice("env")...))
+	if err != nil {
+		return host.Options{}, err
+	}
 	return host.Options{
-		Only: c.Args().Slice(), Data: c.String("data"), Args: args, Layers: layers(p.Environ, sets),
+		Only: c.Args().Slice(), Data: c.String("data"), Args: args, Layers: layers(p.Environ, sets), Outside: outside,
 		Identity: host.Identity{Worker: p.Worker, Kind: "worker", Tool: readVersion().Version},
 	}, nil
 }

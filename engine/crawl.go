@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Logger     *slog.Logger
 	Places     *Places            // that calls into the spider run on, shared by the crawls of a process; nil means its own
 	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
+	Sinks      []export.Sink      // where items go beside Redis, in the order of the spider's pipelines
+	Elsewhere  bool               // Redis is none of the spider's pipelines: items are counted and shown, and not kept there
 	UntilDone  bool               // end when the crawl is finished
 	Observer   Observer           // nil when nobody looks
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
@@ -46,6 +49,9 @@ type Crawl struct {
 	feeder   *feeder
 	tasks    *taskRunner
 	share    *share // of the Places
+	sinks    *sinks
+
+	unavailable unavailability
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -73,6 +79,7 @@ func New(o Options) (*Crawl, error) {
 		c.Places = NewPlaces()
 	}
 	c.SetSettings(o.Settings)
+	c.sinks = newSinks(c)
 	c.feeder = newFeeder(c)
 	c.tasks = newTaskRunner(c)
 	return c, nil
@@ -106,6 +113,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	beat, stopBeat := context.WithCancel(hard)
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
+	services.Go(func() error { return c.sinks.Run(hard) })
 	services.Go(func() error { return c.tasks.Run(beat) })
 
 	reason, err := c.feeder.Run(ctx, hard)
@@ -179,7 +187,11 @@ type Progress struct {
 	Paused               bool
 	State                scheduler.State // of the crawl in the whole fleet, as last heard; "" before
 	Idle                 bool            // waiting for seeds
+	SinkDown             string          // name of a sink that takes nothing at the moment, "" when all do
 }
+
+// SinkStates says how each sink does. It may be asked at any time.
+func (c *Crawl) SinkStates() []SinkState { return c.sinks.states() }
 
 // Progress may be asked at any time.
 func (c *Crawl) Progress() Progress {
@@ -193,14 +205,38 @@ func (c *Crawl) Progress() Progress {
 		Paused:   c.feeder.paused.Load(),
 		State:    c.feeder.heard(),
 		Idle:     c.feeder.idle.Load(),
+		SinkDown: c.sinks.down(),
 	}
 }
 
 // Stats are the counters of this process so far, with Scrapy's names. It may be asked at any time.
 func (c *Crawl) Stats() map[string]int64 { return c.totals.snapshot() }
 
-// callSpider runs one call within callback_timeout, which does not count the wait for a place.
+// unavailableMost is the longest wait before a call is made again whose script has said that something is down.
+const unavailableMost = 5 * time.Second
+
+// callSpider runs one call, again and again while the script says that something it needs is down: the page waits, and holds its place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
+	for wait := (backoff{}); ; {
+		out, err := c.callOnce(ctx, call)
+		var down *UnavailableError
+		if !errors.As(err, &down) {
+			c.unavailable.over(c.Logger)
+			return out, err
+		}
+		c.unavailable.begun(c.Logger, down.Reason)
+		timer := time.NewTimer(wait.nextUpTo(unavailableMost))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// callOnce runs one call within callback_timeout, which does not count the wait for a place.
+func (c *Crawl) callOnce(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
 	at, err := c.share.enter(ctx)
 	if err != nil {
 		return nil, err

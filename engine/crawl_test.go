@@ -89,6 +89,12 @@ type rig struct {
 
 func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), seeds ...string) *rig {
 	t.Helper()
+	return newRigWith(t, spider, change, nil, seeds...)
+}
+
+// newRigWith is newRig with other options of the crawl.
+func newRigWith(t *testing.T, spider engine.Spider, change func(*engine.Settings), more func(*engine.Options), seeds ...string) *rig {
+	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -115,11 +121,14 @@ func newRig(t *testing.T, spider engine.Spider, change func(*engine.Settings), s
 		defer cancel()
 		_ = r.frontier.Close(ctx)
 	})
-	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second})
+	downloader := fetch.New(fetch.Config{Timeout: 5 * time.Second, AllowPrivate: true})
 	t.Cleanup(downloader.Close)
 	o := engine.Options{Spider: spider, Settings: r.settings, Frontier: r.frontier, Downloader: downloader, UntilDone: true, OnItems: r.take}
 	for _, s := range seeds {
 		o.Seeds = append(o.Seeds, []byte(s))
+	}
+	if more != nil {
+		more(&o)
 	}
 	if r.crawl, err = engine.New(o); err != nil {
 		t.Fatal(err)

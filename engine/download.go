@@ -23,7 +23,7 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	p.count(statRequests, 1)
 	p.count(statMethod+method, 1)
 	started := time.Now()
-	got, err := p.Downloader.Fetch(ctx, &fetch.Request{Method: method, URL: r.URL, Header: requestHeader(r), Body: r.Body})
+	got, err := p.Downloader.Fetch(ctx, &fetch.Request{Method: method, URL: r.URL, Header: requestHeader(r), Body: r.Body, Proxy: requestProxy(r)})
 	p.Observer.Fetched(time.Since(started))
 	if err != nil {
 		return nil, err
@@ -51,6 +51,23 @@ func requestHeader(r *scheduler.Request) http.Header {
 	}
 	h.Set("Cookie", strings.Join(pairs, "; "))
 	return h
+}
+
+// requestProxy is what meta.proxy says, as in Scrapy; null, false and "" are no proxy.
+func requestProxy(r *scheduler.Request) string {
+	var proxy any
+	if !metaValue(r, "proxy", &proxy) {
+		return ""
+	}
+	switch proxy {
+	case nil, false, "":
+		return fetch.NoProxy
+	}
+	text, ok := proxy.(string)
+	if !ok {
+		return "?" // which the downloader refuses
+	}
+	return text
 }
 
 func (p *page) isRedirect(resp *Response) bool {
@@ -85,6 +102,7 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	if weburl.Host(next.URL) != weburl.Host(p.req.URL) || strings.HasPrefix(p.req.URL, "https:") && !strings.HasPrefix(next.URL, "https:") {
 		dropCredentials(&next)
 	}
+	p.referAgain(&next)
 	p.count(statRedirects, 1)
 	if p.allowed(&next) {
 		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next})

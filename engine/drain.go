@@ -23,6 +23,7 @@ func (f *feeder) drain(ctx, hard context.Context, reason string) (string, error)
 		}
 	}
 	f.crawl.inflight.cancelAll()
+	f.crawl.sinks.abort()
 	for f.running > 0 && hard.Err() == nil {
 		f.receive(hard, mostWait)
 	}

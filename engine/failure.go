@@ -121,6 +121,7 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		p.callFailed(err)
 		return false
 	}
+	p.refer(f.Response, out.Requests)
 	p.take(out, p.req.Depth)
 	return true
 }

@@ -60,7 +60,7 @@ type feeder struct {
 
 func newFeeder(c *Crawl) *feeder {
 	n := c.Settings.ConcurrentRequests
-	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n)}
+	return &feeder{crawl: c, work: make(chan scheduler.Lease, n), done: make(chan result, n+c.Settings.SinkBuffer)}
 }
 
 // Run feeds until the crawl is to end, then drains, and says why it ended. ctx asks it to end; hard ends it at once.
@@ -158,8 +158,11 @@ func (f *feeder) take(r result) {
 	f.waiting = append(f.waiting, r.outcome)
 }
 
-// free is how many pages may be begun now. There are none for a while after concurrent_requests was made smaller.
-func (f *feeder) free() int { return max(0, f.crawl.settings.Load().ConcurrentRequests-f.running) }
+// free is how many pages may be begun now. There are none for a while after concurrent_requests was made smaller. Pages that wait for a sink
+// hold no worker, up to the buffer.
+func (f *feeder) free() int {
+	return max(0, f.crawl.settings.Load().ConcurrentRequests-f.running+f.crawl.sinks.waiting())
+}
 
 // commitDue: enough wait and Redis has rested as long as it last took, one has waited long enough, or nothing else would come.
 // The rest makes for bigger commits where they are slow, as with the embedded Redis, which sorts a queue at each lease.
@@ -197,8 +200,15 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
-	f.observe(time.Since(now), len(outs), want)
-	f.rest = time.Now().Add(time.Since(now))
+	took := time.Since(now)
+	f.observe(took, len(outs), want)
+	f.rest = time.Now().Add(took)
+	if took >= c.Settings.Lease { // this process stood still: others may have these pages by now, and a host would be asked twice at once
+		for _, lease := range x.Leases {
+			f.unstarted = append(f.unstarted, lease.ID)
+		}
+		x.Leases = nil
+	}
 	f.start(ctx, x)
 	f.pending.Store(x.Pending)
 	f.paused.Store(x.Paused)
@@ -246,7 +256,7 @@ func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
 		}
 		c.inflight.add(lease.ID)
 		f.running++
-		if f.workers < f.running {
+		if f.workers < f.running-f.crawl.sinks.waiting() {
 			f.workers++
 			f.hire()
 		}
@@ -294,7 +304,7 @@ func (f *feeder) passOn(taken []*scheduler.Outcome) error {
 	var items []Item
 	for _, o := range taken {
 		c.totals.add(o.Stats)
-		for _, item := range o.Items {
+		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
 			items = append(items, Item(item))
 		}
 	}

@@ -19,8 +19,10 @@ type backoff struct{ last time.Duration }
 
 func (b *backoff) reset() { b.last = 0 }
 
-func (b *backoff) next() time.Duration {
-	b.last = min(max(2*b.last, backoffLeast), backoffMost)
+func (b *backoff) next() time.Duration { return b.nextUpTo(backoffMost) }
+
+func (b *backoff) nextUpTo(most time.Duration) time.Duration {
+	b.last = min(max(2*b.last, backoffLeast), most)
 	return b.last/2 + rand.N(b.last/2)
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"luacrawl/scheduler"
 )
 
 // Item is one scraped item: a flat JSON object in UTF-8, keys sorted, & < > not escaped.
@@ -32,16 +34,26 @@ func (it Item) withMeta(revision, id string) (Item, error) {
 	return Item(bytes.TrimRight(b.Bytes(), "\n")), nil
 }
 
-// itemID is the same each time the same page gives the same item: SHA1 of spider, request fingerprint and index.
-func (p *page) itemID(index int) string {
+// itemID is ItemID for an item of the page.
+func (p *page) itemID(about ItemInfo) string {
+	return ItemID(p.Spider.Name(), p.req, p.lease.Seed, about)
+}
+
+// ItemID is the same each time the same page gives the same item: SHA1 of spider, request fingerprint (or seed), and the item's key or else
+// its number.
+func ItemID(spider string, request *scheduler.Request, seed []byte, about ItemInfo) string {
 	h := sha1.New()
-	h.Write([]byte(p.Spider.Name()))
-	if p.req != nil {
-		fp := p.req.Fingerprint()
+	h.Write([]byte(spider))
+	if request != nil {
+		fp := request.Fingerprint()
 		h.Write(fp[:])
 	} else {
-		h.Write(p.lease.Seed)
+		h.Write(seed)
 	}
-	h.Write([]byte(strconv.Itoa(index)))
+	if about.Key != "" {
+		h.Write([]byte(about.Kind + "\x00" + about.Key))
+	} else {
+		h.Write([]byte(strconv.Itoa(about.Number)))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }

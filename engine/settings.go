@@ -2,6 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
 	"time"
 
@@ -35,6 +38,11 @@ type Settings struct {
 	HandleHTTPStatusAll   bool
 	DupefilterDebug       bool
 	UserAgent             string
+	DefaultRequestHeaders http.Header // canonical names
+	RefererEnabled        bool
+	ReferrerPolicy        string
+	HTTPUser, HTTPPass    string // sent to HTTPAuthDomain and below it, and nowhere else
+	HTTPAuthDomain        string
 	CallbackTimeout       time.Duration
 	CallbackMemory        int64 // bytes
 	MemoryLimit           int64 // of the process, bytes
@@ -47,7 +55,11 @@ type Settings struct {
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
 	AllowPrivateAddresses bool
-	ItemMeta              bool // add revision and item_id to each item
+	SinkBuffer            int                     // pages that may wait for a sink beyond those in flight
+	AllowAddresses        []netip.Prefix          // that may be connected to though they are not public
+	Resolve               map[string][]netip.Addr // addresses of names that the DNS is not asked for
+	Proxies               []*url.URL              // taken in turn
+	ItemMeta              bool                    // add revision and item_id to each item
 }
 
 // DefaultSettings are the settings before any layer.
@@ -68,12 +80,14 @@ func DefaultSettings() Settings {
 		RedirectMaxTimes:            20,
 		URLLengthLimit:              2083,
 		UserAgent:                   "luacrawl",
+		RefererEnabled:              true,
+		ReferrerPolicy:              "no-referrer-when-downgrade",
 		CallbackTimeout:             5 * time.Second,
 		CallbackMemory:              64 << 20,
 		MemoryLimit:                 2 << 30,
 		Grace:                       30 * time.Second,
 		LogLevel:                    "info",
-		AllowPrivateAddresses:       true,
+		SinkBuffer:                  200,
 	}
 }
 
@@ -112,7 +126,13 @@ var settingTable = []setting{
 	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", statuses},
 	{"handle_httpstatus_all", false, "true or false", "callbacks get every status", flag(func(s *Settings) *bool { return &s.HandleHTTPStatusAll })},
 	{"dupefilter_debug", false, "true or false", "log every duplicate, not only the first", flag(func(s *Settings) *bool { return &s.DupefilterDebug })},
-	{"user_agent", false, "text", "the User-Agent header", text(func(s *Settings) *string { return &s.UserAgent })},
+	{"user_agent", false, "text", "the User-Agent header: name yourself and how to reach you", text(func(s *Settings) *string { return &s.UserAgent })},
+	{"default_request_headers", false, "table of texts", "sent with requests that have no such header; JSON on the command line", defaultHeaders},
+	{"referer_enabled", false, "true or false", "send the page that a link was found on as Referer", flag(func(s *Settings) *bool { return &s.RefererEnabled })},
+	{"referrer_policy", false, "W3C policy", "how much of it to whom; the page's header and meta.referrer_policy win", oneOf(func(s *Settings) *string { return &s.ReferrerPolicy }, referrerPolicies...)},
+	{"http_user", false, "text", "user of HTTP basic authentication", secret(func(s *Settings) *string { return &s.HTTPUser })},
+	{"http_pass", false, "text", "its password", secret(func(s *Settings) *string { return &s.HTTPPass })},
+	{"http_auth_domain", false, "domain", "that gets http_user and http_pass, with the hosts below it", authDomain},
 	{"callback_timeout", false, "seconds", "of one call into the spider", duration(func(s *Settings) *time.Duration { return &s.CallbackTimeout }, time.Millisecond, day)},
 	{"callback_memory", false, "bytes", "that one value made by a call may take", size(func(s *Settings) *int64 { return &s.CallbackMemory }, 1<<20, 1<<40)},
 	{"memory_limit", false, "bytes", "that the process may hold; past it the calls that have run longest are ended", size(func(s *Settings) *int64 { return &s.MemoryLimit }, 64<<20, 1<<50)},
@@ -124,13 +144,17 @@ var settingTable = []setting{
 	{"closespider_itemcount", false, "items", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderItemCount }, 0, 1<<62)},
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
 	{"robotstxt_obey", false, "false", "only false: robots.txt is not built yet", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
-	{"allow_private_addresses", false, "true", "only true: the address guard is not built yet", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
+	{"allow_private_addresses", false, "true or false", "connect to loopback, private, metadata and all other addresses", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
+	{"allow_addresses", false, "addresses and ranges", "that may be connected to though they are not public, as in 10.1.0.0/16", allowAddresses},
+	{"resolve", false, "list of HOST=ADDRESS", "addresses of names that the DNS is not asked for", resolve},
+	{"proxies", false, "list of URLs", "taken in turn, one that fails rests; http, https, socks5", proxies},
+	{"sink_buffer", false, "pages", "that may wait for a sink beyond those in flight", count(func(s *Settings) *int { return &s.SinkBuffer }, 0, 100_000)},
 	{"item_meta", false, "true or false", "add revision and item_id to each item", flag(func(s *Settings) *bool { return &s.ItemMeta })},
 }
 
 const day = 24 * time.Hour
 
-// Apply sets values by their names: numbers, strings, booleans and lists of numbers. A number is in the setting's unit; a string
+// Apply sets values by their names: numbers, strings, booleans, lists of these and tables of strings. A number is in the setting's unit; a string
 // may carry its own ("5s", "8MB"). source names the layer in errors ("spiders/a.lua", "--set", "LUACRAWL_LEASE").
 func (s *Settings) Apply(source string, values map[string]any) error {
 	for name, v := range values {
@@ -150,10 +174,7 @@ func (s *Settings) Validate() error {
 	if s.RobotstxtObey {
 		return fmt.Errorf("setting robotstxt_obey: true is not built yet; set it to false, and crawl only sites that are yours")
 	}
-	if !s.AllowPrivateAddresses {
-		return fmt.Errorf("setting allow_private_addresses: false is not built yet; set it to true, and take seeds only from people you trust")
-	}
-	return nil
+	return s.checkAuth()
 }
 
 func unknownSetting(name string) error {
@@ -185,6 +206,12 @@ func SettingDocs() []SettingDoc {
 		docs[i] = SettingDoc{d.name, d.unit, d.doc, d.fleet, slices.Contains(liveSettings, d.name)}
 	}
 	return docs
+}
+
+// IsFleetSetting reports whether all workers of a crawl agree on a setting.
+func IsFleetSetting(name string) bool {
+	def := findSetting(name)
+	return def != nil && def.fleet
 }
 
 // suggestSetting is the tail of an error for a name that is none.

@@ -34,6 +34,31 @@ func TestApply(t *testing.T) {
 		{"handle_httpstatus_list", []any{404.0, 410.0}, ""},
 		{"handle_httpstatus_list", "404,410", ""},
 		{"handle_httpstatus_list", "404,x", "want status codes"},
+		{"allow_addresses", []any{"10.0.0.0/8", "::1"}, ""},
+		{"allow_addresses", "10.0.0.0/8, 127.0.0.1", ""},
+		{"allow_addresses", "", ""},
+		{"allow_addresses", "localhost", `want addresses and ranges, as in 10.1.2.3 or 10.0.0.0/8, got "localhost"`},
+		{"allow_addresses", 10.0, "want a list of texts"},
+		{"allow_addresses", []any{10.0}, "entry 1 is no text"},
+		{"resolve", []any{"shop.example=10.0.0.1", "shop.example=[::1]", "münchen.example=10.0.0.2"}, ""},
+		{"resolve", "a.example=127.0.0.1,b.example=127.0.0.1", ""},
+		{"resolve", "a.example", "want HOST=ADDRESS"},
+		{"resolve", "a.example:80=127.0.0.1", "want HOST=ADDRESS"},
+		{"resolve", "a.example=b.example", "want HOST=ADDRESS"},
+		{"proxies", "http://a:3128,socks5://b", ""},
+		{"proxies", []any{"http://me:s3cret@a:3128"}, ""},
+		{"proxies", "http://a:3128,b:1080", "entry 2: want a proxy's URL"},
+		{"default_request_headers", map[string]any{"accept-language": "de"}, ""},
+		{"default_request_headers", `{"Accept-Language": "de"}`, ""},
+		{"default_request_headers", "Accept-Language: de", "as JSON here"},
+		{"default_request_headers", []any{"x"}, "want a table of headers"},
+		{"default_request_headers", map[string]any{"X": "a\r\nb"}, `header "X" cannot be sent`},
+		{"default_request_headers", map[string]any{"a b": "x"}, `header "a b" cannot be sent`},
+		{"default_request_headers", map[string]any{"host": "x"}, `header "host" belongs to single requests`},
+		{"referrer_policy", "origin", ""},
+		{"referrer_policy", "all", "want one of [no-referrer "},
+		{"http_auth_domain", "News.example", ""},
+		{"http_auth_domain", "https://news.example", "want a domain without scheme"},
 		{"concurent_requests", 1.0, `unknown setting "concurent_requests": did you mean "concurrent_requests"?`},
 		{"zzz", 1.0, `unknown setting "zzz"; README.md lists the settings`},
 	} {
@@ -61,7 +86,7 @@ func TestApplyUnits(t *testing.T) {
 
 func TestWhatIsNotBuiltIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, values := range []map[string]any{{"robotstxt_obey": true}, {"allow_private_addresses": false}} {
+	for _, values := range []map[string]any{{"robotstxt_obey": true}} {
 		s := engine.DefaultSettings()
 		if err := s.Apply("--set", values); err != nil {
 			t.Fatal(err)
@@ -97,6 +122,56 @@ func TestCheckLive(t *testing.T) {
 	for _, name := range engine.LiveSettings() {
 		if err := engine.CheckLive(name, "1"); err != nil && strings.Contains(err.Error(), "takes it when") {
 			t.Error(err)
+		}
+	}
+}
+
+// No edit of a spider, and nothing that is set while a crawl runs, opens the network that it runs in.
+func TestTheGuardIsNotLive(t *testing.T) {
+	t.Parallel()
+	for _, doc := range engine.SettingDocs() {
+		switch doc.Name {
+		case "allow_private_addresses", "allow_addresses", "resolve", "proxies", "http_user", "http_pass", "http_auth_domain":
+			if doc.Live {
+				t.Errorf("%s can be changed while a crawl runs", doc.Name)
+			}
+		}
+	}
+	if s := engine.DefaultSettings(); s.AllowPrivateAddresses || s.FetchConfig().AllowPrivate {
+		t.Error("private addresses are allowed unasked")
+	}
+}
+
+func TestPasswordsAreNotShown(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]any{
+		"proxies":   []any{"http://me:s3cret@a:3128", "socks4://me:s3cret@b:1"},
+		"http_pass": []any{"s3cret"},
+	} {
+		s := engine.DefaultSettings()
+		if err := s.Apply("--set", map[string]any{name: value}); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCredentialsNeedADomain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values map[string]any
+		err    string
+	}{
+		{map[string]any{"http_user": "me", "http_pass": "x", "http_auth_domain": "news.example"}, ""},
+		{map[string]any{"http_user": "me", "http_pass": "x"}, "http_auth_domain is missing"},
+		{map[string]any{"http_pass": "x"}, "http_user is missing"},
+	} {
+		s := engine.DefaultSettings()
+		if err := s.Apply("--set", c.values); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Validate()
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%v: %v", c.values, err)
 		}
 	}
 }

@@ -17,12 +17,29 @@ type FailedItem struct {
 
 // Output is what one call of a spider emitted. Items have been through process_item.
 type Output struct {
-	Items    []Item
+	Items    []Item               // as the pipelines have made them, for Redis or, when that is none of them, for nobody but OnItems
+	About    []ItemInfo           // of each of Items; nil when there is nothing to say
+	Routes   []Route              // items for the sinks
 	Requests []*scheduler.Request // nobody changes them any more: the script may have kept them
 	Dropped  []Dropped
 	Failed   []FailedItem
 	Stats    map[string]int64 // what the script counted itself
 	Revision string           // of the generation that ran
+}
+
+// ItemInfo says which item of its call one is.
+type ItemInfo struct {
+	Number int    // in the order in which they were emitted, those that were dropped too
+	Kind   string // name of its declaration, "" without one
+	Key    string // what its declaration says identifies it, "" without one
+}
+
+// Route is an item on its way to a sink, as the pipelines before the sink have made it.
+type Route struct {
+	ItemInfo
+	Sink int // index in Options.Sinks
+	Kept int // index in Output.Items of what goes if the sink refuses the item; -1 when nothing does
+	Item Item
 }
 
 // Spider is one site's logic. Its methods may be called by many goroutines at once.
@@ -52,6 +69,11 @@ type Spider interface {
 	// RunTask runs a task by its name. The Output is empty when the spider has it no more.
 	RunTask(ctx context.Context, name string) (*Output, error)
 }
+
+// UnavailableError says that something which a script needs is down. The call is made again after a while.
+type UnavailableError struct{ Reason string }
+
+func (e *UnavailableError) Error() string { return e.Reason }
 
 // UnknownCallbackError is a call of a function that the spider has not, in the revision that the call met. Another revision made the
 // request, or the spider has changed since HasCallback was asked.

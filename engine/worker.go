@@ -22,18 +22,20 @@ func (w *worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case lease := <-w.crawl.feeder.work:
-			w.crawl.feeder.done <- result{lease: lease, outcome: w.do(ctx, lease)}
+			if p, out := w.do(ctx, lease); !p.park(out) {
+				w.crawl.feeder.done <- result{lease: lease, outcome: out}
+			}
 		}
 	}
 }
 
 // do is one lease from start to end. It returns nil when the work was stopped on the way: nothing happened then.
-func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.Outcome) {
+func (w *worker) do(ctx context.Context, lease scheduler.Lease) (p *page, out *scheduler.Outcome) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w.crawl.inflight.start(lease.ID, cancel)
 	defer w.crawl.inflight.start(lease.ID, nil)
-	p := newPage(w.crawl, lease)
+	p = newPage(w.crawl, lease)
 	defer func() {
 		if r := recover(); r != nil {
 			p = newPage(w.crawl, lease)
@@ -50,10 +52,10 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (out *scheduler.
 		p.request(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil
+		return p, nil
 	}
 	p.out.Prepare()
-	return p.out
+	return p, p.out
 }
 
 // page is a lease at work: it gathers the outcome.
@@ -63,6 +65,8 @@ type page struct {
 	lease    scheduler.Lease
 	req      *scheduler.Request
 	out      *scheduler.Outcome
+	routes   []Route // items for the sinks
+	revision string  // that made them
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -90,7 +94,7 @@ func (p *page) fail(err error) {
 
 // dead gives up the lease's request or seed. Nothing else of the page but counters is stored.
 func (p *page) dead(kind, reason string, err error) {
-	p.out.Items, p.out.Children = nil, nil
+	p.out.Items, p.out.Elsewhere, p.out.Children, p.routes = nil, nil, nil, nil
 	letter := scheduler.DeadLetter{Kind: kind, Reason: reason, Error: err.Error(), Attempts: p.lease.Attempts, Revision: p.Spider.Revision(), Time: time.Now().Unix()}
 	var script *ScriptError
 	if errors.As(err, &script) {
@@ -166,6 +170,7 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		p.callFailed(err)
 		return
 	}
+	p.refer(resp, out.Requests)
 	p.take(out, p.req.Depth)
 }
 
@@ -204,6 +209,10 @@ func (p *page) raise(reason, url string, err error) *ScriptError {
 
 // take adds what a call emitted. depth is that of the page it came from; -1 for a seed.
 func (p *page) take(out *Output, depth int) {
+	if err := checkRoutes(out.Routes, len(p.Sinks)); err != nil {
+		p.fail(err)
+		return
+	}
 	p.takeItems(out)
 	for _, d := range out.Dropped {
 		p.count(statDropped, 1)
@@ -237,17 +246,34 @@ func linked(r *scheduler.Request, depth int, revision string) *scheduler.Request
 }
 
 func (p *page) takeItems(out *Output) {
+	places := make([]int, 0, len(out.Items)) // of each item in the outcome
 	for i, item := range out.Items {
+		about := ItemInfo{Number: i}
+		if i < len(out.About) {
+			about = out.About[i]
+		}
 		if p.Settings.ItemMeta {
-			full, err := item.withMeta(out.Revision, p.itemID(i))
+			full, err := item.withMeta(out.Revision, p.itemID(about))
 			if err != nil {
 				p.itemFailed(FailedItem{Item: item, Err: &ScriptError{Kind: "error", Message: err.Error()}})
+				places = append(places, -1)
 				continue
 			}
 			item = full
 		}
-		p.out.Items = append(p.out.Items, item)
+		places = append(places, len(p.out.Items)+len(p.out.Elsewhere))
+		if p.Elsewhere {
+			p.out.Elsewhere = append(p.out.Elsewhere, item)
+		} else {
+			p.out.Items = append(p.out.Items, item)
+		}
 		p.count(statItems, 1)
+	}
+	p.routes, p.revision = out.Routes, out.Revision
+	for i, r := range p.routes {
+		if r.Kept >= 0 {
+			p.routes[i].Kept = places[r.Kept]
+		}
 	}
 }
 
@@ -272,9 +298,9 @@ func (p *page) seedTooLong(r *scheduler.Request) {
 	if p.out.GivenUp() {
 		return // one letter a seed
 	}
-	items, children := p.out.Items, p.out.Children
+	items, elsewhere, children, routes := p.out.Items, p.out.Elsewhere, p.out.Children, p.routes
 	p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
-	p.out.Items, p.out.Children = items, children
+	p.out.Items, p.out.Elsewhere, p.out.Children, p.routes = items, elsewhere, children, routes
 }
 
 // clip shortens a text of the script's or of a seed's for a log line or a counter's name.

@@ -26,6 +26,8 @@ func BenchmarkParse(b *testing.B) {
 		"item":         `emit { title = "a title", url = "http://x.test/", n = 5 }`,
 		"100 requests": `local list = {} for i = 1, 100 do list[i] = request { url = "http://x.test/" .. i, callback = "parse" } end emit(list)`,
 		"pcall":        `pcall(function() end)`,
+		"append 1000":  `local t = {} for i = 1, 1000 do t[#t + 1] = i end`,
+		"strings 100":  `local s = "" for i = 1, 100 do s = s .. "word " .. i end s = s:upper():gsub("WORD", "%0s")`,
 	} {
 		b.Run(name, func(b *testing.B) {
 			s, page := benchmarkSpider(b, parse)

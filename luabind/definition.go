@@ -20,6 +20,8 @@ type definition struct {
 	domains   []string
 	startURLs []string
 	settings  map[string]any
+	items     map[string]*declaration
+	steps     []pipelineStep // pipelines
 	functions map[string]bool
 	tasks     []scheduler.Task
 }
@@ -30,7 +32,7 @@ var spiderName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 var hooks = []string{"make_request_from_data", "on_finished", "process_item", "seeds"}
 
 // fields are the keys of a spider's table that are no functions.
-var fields = []string{"allowed_domains", "args", "name", "settings", "start_urls"}
+var fields = []string{"allowed_domains", "args", "items", "name", "pipelines", "settings", "start_urls"}
 
 // define checks a spider's table. Its errors say what to do.
 func define(t *lua.LTable) (*definition, error) {
@@ -49,6 +51,12 @@ func define(t *lua.LTable) (*definition, error) {
 		return nil, err
 	}
 	if d.settings, err = settingsOf(t); err != nil {
+		return nil, err
+	}
+	if d.items, err = declarationsOf(t); err != nil {
+		return nil, err
+	}
+	if d.steps, err = pipelinesOf(t); err != nil {
 		return nil, err
 	}
 	return d, d.check(t)
@@ -161,7 +169,7 @@ func stringList(t *lua.LTable, field string) ([]string, error) {
 	return out, err
 }
 
-// settingsOf reads spider.settings: numbers, strings, booleans, and lists of them.
+// settingsOf reads spider.settings: numbers, strings, booleans, lists of them, and tables of names and strings.
 func settingsOf(t *lua.LTable) (map[string]any, error) {
 	value := t.RawGetString("settings")
 	table, ok := value.(*lua.LTable)
@@ -180,7 +188,7 @@ func settingsOf(t *lua.LTable) (map[string]any, error) {
 		case !ok && err == nil:
 			err = fmt.Errorf("spider.settings has a %s as a key (%s); its keys are names of settings", k.Type(), k)
 		case !known && err == nil:
-			err = fmt.Errorf("spider.settings.%s is a %s; a setting is a number, a string, true or false, or a list of them", k, value.Type())
+			err = fmt.Errorf("spider.settings.%s is a %s; a setting is a number, a string, true or false, a list of them, or a table of names and strings", k, value.Type())
 		}
 		out[string(name)] = setting
 	})
@@ -196,17 +204,32 @@ func settingValue(lv lua.LValue) (any, bool) {
 	case lua.LBool:
 		return bool(lv), true
 	case *lua.LTable:
+		if lv.Len() == 0 {
+			return namedValues(lv)
+		}
 		list := []any{}
 		for i := 1; i <= lv.Len(); i++ {
 			value, ok := settingValue(lv.RawGetInt(i))
-			if _, nested := value.([]any); !ok || nested {
+			if nested := lv.RawGetInt(i).Type() == lua.LTTable; !ok || nested {
 				return nil, false
 			}
 			list = append(list, value)
 		}
-		return list, len(list) > 0
+		return list, true
 	}
 	return nil, false
+}
+
+// namedValues is a setting that is a table of names and strings.
+func namedValues(t *lua.LTable) (any, bool) {
+	values, right := map[string]any{}, true
+	t.ForEach(func(k, value lua.LValue) {
+		name, isName := k.(lua.LString)
+		text, isText := value.(lua.LString)
+		right = right && isName && isText
+		values[string(name)] = string(text)
+	})
+	return values, right && len(values) > 0
 }
 
 // callbacks are the spider's functions that a request may name.

@@ -14,6 +14,11 @@ type collector struct {
 	out        engine.Output
 	processing bool // inside process_item
 	depth      int  // of the requests that the call emits
+	emitted    int  // items, those that were dropped too
+
+	// What the call is about, for the IDs of its items.
+	request *scheduler.Request // nil for a seed
+	seed    []byte
 }
 
 // requestList is the metatable of lists of requests that were made in Go: an empty one may be emitted.
@@ -91,7 +96,7 @@ func (v *vm) checkFunctions(L *lua.LState, r *luaRequest) {
 	}
 }
 
-// emitItem runs process_item and keeps the item as it is then: a table may be filled anew for the next item.
+// emitItem takes an item through process_item and the pipelines, and keeps it as it is then: a table may be filled anew for the next item.
 func (v *vm) emitItem(L *lua.LState, t *lua.LTable) {
 	if v.out.processing {
 		L.RaiseError("emit: process_item cannot emit another item; it returns its own")
@@ -99,20 +104,18 @@ func (v *vm) emitItem(L *lua.LState, t *lua.LTable) {
 	if isEmpty(t) {
 		L.RaiseError("emit: the table is empty; an item needs fields")
 	}
-	process, ok := v.spider.RawGetString("process_item").(*lua.LFunction)
-	if !ok {
-		item, err := itemJSON(t)
-		if err != nil {
-			L.RaiseError("emit: %s", err)
-		}
-		v.out.out.Items = append(v.out.out.Items, item)
-		return
-	}
+	process, _ := v.spider.RawGetString("process_item").(*lua.LFunction)
 	before, err := itemJSON(t)
 	if err != nil {
 		L.RaiseError("emit: %s", err)
 	}
-	v.processItem(L, process, t, before)
+	if process == nil && v.gen.plain() && len(v.gen.items) == 0 {
+		v.out.out.Items = append(v.out.out.Items, before)
+		return
+	}
+	c := &itemChain{v: v, L: L, info: engine.ItemInfo{Number: v.out.emitted}, kind: v.declared(t), table: t, before: before, kept: -1}
+	v.out.emitted++
+	c.run(process)
 }
 
 func itemJSON(t *lua.LTable) (engine.Item, error) {
@@ -126,33 +129,6 @@ func itemJSON(t *lua.LTable) (engine.Item, error) {
 	return b, nil
 }
 
-func (v *vm) processItem(L *lua.LState, process *lua.LFunction, t *lua.LTable, before engine.Item) {
-	requests := len(v.out.out.Requests)
-	v.out.processing = true
-	L.Push(process)
-	L.Push(t)
-	err := v.protect(L, 1, 1)
-	v.out.processing = false
-	if err != nil {
-		v.out.out.Requests = v.out.out.Requests[:requests]
-		v.itemError(L, process, before, err)
-		return
-	}
-	result := L.Get(-1)
-	L.Pop(1)
-	returned, ok := result.(*lua.LTable)
-	if !ok {
-		v.failItem(before, process, fmt.Sprintf("process_item returned %s; return the item, or drop(\"why\")", describe(result)))
-		return
-	}
-	item, err := itemJSON(returned)
-	if err != nil {
-		v.failItem(before, process, "process_item: "+err.Error())
-		return
-	}
-	v.out.out.Items = append(v.out.out.Items, item)
-}
-
 func describe(lv lua.LValue) string {
 	if lv == lua.LNil {
 		return "nothing"
@@ -161,7 +137,7 @@ func describe(lv lua.LValue) string {
 }
 
 // itemError deals with an error that left process_item: a drop and a mistake end the item, all else ends the call.
-func (v *vm) itemError(L *lua.LState, process *lua.LFunction, before engine.Item, err error) {
+func (v *vm) itemError(L *lua.LState, before engine.Item, err error) {
 	raised, _ := err.(*lua.ApiError)
 	if raised != nil {
 		if ud, ok := raised.Object.(*lua.LUserData); ok {
@@ -175,18 +151,38 @@ func (v *vm) itemError(L *lua.LState, process *lua.LFunction, before engine.Item
 	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: v.scriptError(raised)})
 }
 
-func (v *vm) failItem(before engine.Item, process *lua.LFunction, message string) {
-	e := &engine.ScriptError{Kind: "error", Message: message, File: process.Proto.SourceName, Line: process.Proto.LineDefined}
-	v.out.out.Failed = append(v.out.out.Failed, engine.FailedItem{Item: before, Err: e})
-}
-
 // drop is the global drop(why).
 func (v *vm) drop(L *lua.LState) int {
 	if v.out == nil || !v.out.processing {
-		L.RaiseError("drop is for process_item; a callback that wants no item does not emit one")
+		L.RaiseError("drop is for process_item and pipelines; a callback that wants no item does not emit one")
 	}
 	ud := L.NewUserData()
 	ud.Value = &dropped{L.OptString(1, "no reason given")}
 	L.Error(ud, 0)
 	return 0
+}
+
+// unavailable is the global unavailable(why): something that the call needs is down, such as a database. It unwinds the call, which is made
+// again after a while on the same response, until it is there.
+func (v *vm) unavailable(L *lua.LState) int {
+	if v.out == nil {
+		L.RaiseError("unavailable: nothing is being crawled while the file loads; call it inside of a callback or a pipeline")
+	}
+	ud := L.NewUserData()
+	ud.Value = &unavailable{clipText(L.OptString(1, "no reason given"))}
+	L.Error(ud, 0)
+	return 0
+}
+
+// itemID is the ID that an item of this call will have.
+func (c *collector) itemID(spider string, info engine.ItemInfo) string {
+	return engine.ItemID(spider, c.request, c.seed, info)
+}
+
+// countStat raises a counter of the call.
+func (v *vm) countStat(name string) {
+	if v.out.out.Stats == nil {
+		v.out.out.Stats = map[string]int64{}
+	}
+	v.out.out.Stats[name]++
 }

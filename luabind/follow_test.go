@@ -2,6 +2,7 @@ package luabind_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +113,39 @@ return spider`})
 	_, err := spider.Callback(&scheduler.Request{URL: "http://h/2"}, "")
 	if err == nil || !strings.Contains(err.Error(), "response used after its callback returned") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// A request's proxy lies in its meta, where seeds and Scrapy's users have it; the table that was given as meta is left alone.
+func TestRequestProxy(t *testing.T) {
+	t.Parallel()
+	const a = "http://h/a.html"
+	for _, tt := range []struct {
+		body string
+		want []string
+	}{
+		{`emit(response:follow("/a.html", { proxy = "http://p:3128" }))`, []string{a + ` {"proxy":"http://p:3128"}`}},
+		{`emit(request { url = "http://h/a.html", proxy = false })`, []string{a + ` {"proxy":false}`}},
+		{`local m = { n = 1 }
+		  emit(request { url = "http://h/a.html", meta = m, proxy = "socks5://p" })
+		  emit(request { url = "http://h/a.html", meta = m })`, []string{a + ` {"n":1,"proxy":"socks5://p"}`, a + ` {"n":1}`}},
+		{`local r = request { url = "http://h/a.html", meta = { n = 1 }, proxy = "http://p:1" }
+		  assert(r.proxy == "http://p:1")
+		  emit(r:replace { proxy = "http://q:2" })
+		  emit(r)`, []string{a + ` {"n":1,"proxy":"http://q:2"}`, a + ` {"n":1,"proxy":"http://p:1"}`}},
+	} {
+		got, err := followed(t, tt.body)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, %v; want %v", tt.body, got, err, tt.want)
+		}
+	}
+	for body, want := range map[string]string{
+		`request { url = "http://h/", proxy = "me:s3cret@p" }`: "request: proxy is none: want a proxy's URL",
+		`request { url = "http://h/", proxy = true }`:          "request: proxy is a boolean; it must be a proxy's URL, or false for no proxy",
+		`request { url = "http://h/", proxy = 1 }`:             "request: proxy is a number",
+	} {
+		if _, err := followed(t, body); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", body, err)
+		}
 	}
 }

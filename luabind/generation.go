@@ -166,6 +166,9 @@ func (g *generation) dryRun() error {
 		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: g.display + g.main.path}
 	}
 	g.definition = *d
+	if err := v.ready(); err != nil {
+		return g.quote(err)
+	}
 	g.tasks = v.allTasks(d)
 	return nil
 }
@@ -179,7 +182,26 @@ func (g *generation) newVM() (*vm, error) {
 		v.close()
 		return nil, g.quote(err)
 	}
+	if g.functions == nil { // the dry run: the table is not checked yet
+		return v, nil
+	}
+	if err := v.ready(); err != nil {
+		v.close()
+		return nil, g.quote(err)
+	}
 	return v, nil
+}
+
+// ready prepares what depends on the spider's table.
+func (v *vm) ready() error {
+	v.openItems()
+	if err := v.openPipelines(v.gen.steps); err != nil {
+		if _, ok := err.(*engine.ScriptError); ok {
+			return err
+		}
+		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: v.gen.display + v.gen.mainPath}
+	}
+	return nil
 }
 
 // load runs the main file, whose result is the spider.

@@ -24,8 +24,9 @@ const (
 	callPace       = 500                               // calls a second of the spider next door
 	secret         = "the-secret-of-the-file"
 
-	leastQuiet = 0.9 // of its rate that the spider next door keeps,
-	leastBusy  = 0.3 // and on a machine that has other work
+	leastQuiet = 0.9  // of its rate that the spider next door keeps,
+	leastBusy  = 0.55 // on a machine that has other work,
+	leastRace  = 0.3  // and under the race detector
 )
 
 // hostile are bodies of a callback, with a part of the error that ends them; "" is for those that may end as they like.
@@ -62,7 +63,7 @@ var hostile = []struct{ name, script, want string }{
 	{"rep of rep", `local s = "x" while true do s = s:rep(100) end`, "callback_memory"},
 	{"format width", `("%999999999d"):format(1)`, "too long"},
 	{"format many", `local s = ("x"):rep(2e6); (("%s"):rep(50)):format(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)`, ""},
-	{"concat doubling", `local s = "x" while true do s = s .. s end`, "memory"},
+	{"concat doubling", `local s = "x" while true do s = s .. s end`, "setting"},
 	{"concat chain", `local s = ("x"):rep(3e7) return s .. s .. s .. s .. s .. s`, "callback_memory"},
 	{"concat metamethod", `local t t = setmetatable({}, { __concat = function(a, b) return t .. b end }) return t .. "x"`, "stack overflow"},
 	{"strings kept", `local t = {} while true do t[#t + 1] = ("x"):rep(3e7 + #t) end`, ""},
@@ -194,28 +195,27 @@ func (n *neighbour) window(f func()) rate {
 
 func (r rate) perSecond() float64 { return float64(r.calls) / r.time.Seconds() }
 
-func (r *rate) add(other rate) {
-	r.calls += other.calls
-	r.time += other.time
-}
-
-// keepsPace reports whether nothing else has held the neighbour up: a machine with other work tells nothing about a script.
+// keepsPace reports whether nothing else has held the neighbour up: a machine with other work tells little about a script.
 func (r rate) keepsPace() bool { return r.perSecond() >= 0.95*callPace }
 
-// comparison is the neighbour's rate beside scripts, and alone just before and after each.
-type comparison struct {
-	alone, beside rate
-	scripts       int
-}
+// comparison is which part of its rate the neighbour keeps beside each script, of what it has alone just before and after.
+type comparison []float64
 
+// add leaves out scripts that end before they could cost anything.
 func (c *comparison) add(before, beside, after rate) {
-	c.alone.add(before)
-	c.alone.add(after)
-	c.beside.add(beside)
-	c.scripts++
+	if beside.time > 50*time.Millisecond {
+		*c = append(*c, 2*beside.perSecond()/(before.perSecond()+after.perSecond()))
+	}
 }
 
-func (c *comparison) kept() float64 { return c.beside.perSecond() / c.alone.perSecond() }
+// kept is the mean over the scripts.
+func (c comparison) kept() float64 {
+	sum := 0.0
+	for _, part := range c {
+		sum += part
+	}
+	return sum / float64(len(c))
+}
 
 // peak follows the heap until its context ends, and sends the most that it saw.
 func peak(ctx context.Context, most chan<- uint64) {
@@ -271,12 +271,15 @@ func TestHostileScripts(t *testing.T) {
 	if err := beside.err.Load(); err != nil {
 		t.Errorf("the spider next door: %v", *err)
 	}
-	t.Logf("next door %.0f of 100 calls beside %d scripts; %.0f of 100 beside the %d that ran while the machine was quiet",
-		100*all.kept(), all.scripts, 100*quiet.kept(), quiet.scripts)
-	if all.kept() < leastBusy {
-		t.Errorf("the spider next door kept %.2f of its rate, want %.2f at least", all.kept(), leastBusy)
+	t.Logf("next door %.0f of 100 calls beside %d scripts, %.0f beside the %d with a quiet machine", 100*all.kept(), len(all), 100*quiet.kept(), len(quiet))
+	least := leastBusy
+	if slowdown > 1 { // the detector's own work is shared by all
+		least = leastRace
 	}
-	if quiet.scripts >= len(hostile)/2 && quiet.kept() < leastQuiet {
+	if all.kept() < least {
+		t.Errorf("the spider next door kept %.2f of its rate, want %.2f at least", all.kept(), least)
+	}
+	if slowdown == 1 && len(quiet) >= len(all)*9/10 && quiet.kept() < leastQuiet {
 		t.Errorf("the spider next door kept %.2f of its rate on a quiet machine, want %.2f", quiet.kept(), leastQuiet)
 	}
 }

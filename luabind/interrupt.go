@@ -13,6 +13,7 @@ import (
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
 	v            *vm             // whose it is
+	context      context.Context // of the running call, for what waits on others; only the VM's goroutine uses it
 	deadline     time.Time       // of the running call; zero when it has none
 	done         <-chan struct{} // of the running call's context
 	begun        time.Time       // when the running call began,
@@ -37,6 +38,7 @@ var (
 func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 	i.call++
 	i.deadline, _ = ctx.Deadline()
+	i.context = ctx
 	i.done, i.begun, i.from, i.rested = ctx.Done(), time.Now(), i.instructions, time.Time{}
 	call := i.call
 	return context.AfterFunc(ctx, func() { i.raise(endOf(call)) })
@@ -105,6 +107,14 @@ func (i *interrupt) check(L *lua.LState) {
 	if i != nil && i.attend() {
 		L.RaiseError("%s", errInterrupted)
 	}
+}
+
+// checkContext is check for what has waited on the call's context itself, which may tell before the signal does.
+func (i *interrupt) checkContext(L *lua.LState) {
+	if i != nil && i.context != nil && i.context.Err() != nil {
+		i.raise(endOf(i.call))
+	}
+	i.check(L)
 }
 
 func (i *interrupt) Done() <-chan struct{} {

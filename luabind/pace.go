@@ -13,7 +13,7 @@ const (
 	lateTick         = time.Millisecond       // a look that comes later shows that others wait too
 	leastShare       = 1.0 / 8                // of the time in which a slow call may run, at least
 	moreShare        = 1.0 / 128              // that slow calls are given back by each look in time
-	longRest         = 100 * time.Millisecond // at most
+	longRest         = 300 * time.Millisecond // at most
 	companyFor       = 100 * time.Millisecond // after another call began slow calls are not alone
 )
 

@@ -13,6 +13,9 @@ const maxDepth = 100
 // dropped is the error value of drop: it passes through every protected call of the script.
 type dropped struct{ reason string }
 
+// unavailable is the error value of unavailable, which ends the whole call.
+type unavailable struct{ reason string }
+
 // uncatchable reports whether an error must pass through the script's own protected calls: a drop, the end of the call's
 // time, and a panic of Go code, after which the VM is thrown away.
 func (v *vm) uncatchable(err error) bool {
@@ -32,8 +35,11 @@ func (v *vm) passes(value lua.LValue) bool {
 	if !ok {
 		return false
 	}
-	_, ok = ud.Value.(*dropped)
-	return ok
+	switch ud.Value.(type) {
+	case *dropped, *unavailable:
+		return true
+	}
+	return false
 }
 
 // protect calls the function at the top of L's stack, below its nargs arguments, and replaces both by its results. It runs on a

@@ -3,6 +3,7 @@ package luabind
 import (
 	"fmt"
 	"io/fs"
+	"reflect"
 
 	"luacrawl/engine"
 	"luacrawl/scheduler"
@@ -74,6 +75,9 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 	if next.name != old.name {
 		return unchanged, next.renamed(old.name)
 	}
+	if !reflect.DeepEqual(next.sinks(), old.sinks()) || next.stores() != old.stores() {
+		return unchanged, &PipelinesChangedError{File: next.display + next.mainPath}
+	}
 	if accept != nil {
 		if err := accept(next.settings); err != nil {
 			return unchanged, err
@@ -89,6 +93,13 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 		s.older.keep(old)
 	}
 	return Reloaded{old.revision, next.revision}, nil
+}
+
+// PipelinesChangedError says that an edit has changed where items go: the sinks of a crawl are those of its start.
+type PipelinesChangedError struct{ File string }
+
+func (e *PipelinesChangedError) Error() string {
+	return e.File + ": spider.pipelines names other sinks than at the start; they take effect when the crawl is started again"
 }
 
 func (g *generation) renamed(from string) error {

@@ -26,7 +26,7 @@ const maxPositional = 25000
 //   - return coroutine.yield(x): the coroutine cannot go on. repair_mark.go
 //   - for i = "1", "3": a string that is a number must be one before the loop. repair_loop.go
 //   - a .. b has no bound: it becomes the call of a function that has. repair_concat.go
-//   - #a does not count past a table's array part: it becomes the call of a function that raises there. length.go
+//   - t[#t+1] = v overwrites a value where the table's array part is full: it raises there. length.go
 //
 // luabind's differential test compares the outcome with PUC Lua 5.1.
 type repair struct {
@@ -70,9 +70,9 @@ func (r *repair) stmt(s ast.Stmt) []ast.Stmt {
 	case *ast.AssignStmt:
 		r.exprs(s.Lhs)
 		r.exprs(s.Rhs)
-		return []ast.Stmt{assignment(s)}
+		return []ast.Stmt{appending(s)}
 	case *ast.LocalAssignStmt:
-		return []ast.Stmt{r.local(s)}
+		return append([]ast.Stmt{r.local(s)}, measuring(s)...)
 	case *ast.FuncCallStmt:
 		s.Expr = r.expr(s.Expr)
 	case *ast.ReturnStmt:
@@ -142,7 +142,7 @@ func (r *repair) expr(e ast.Expr) ast.Expr {
 	case *ast.UnaryMinusOpExpr:
 		e.Expr = r.expr(e.Expr)
 	case *ast.UnaryLenOpExpr:
-		return r.length(e)
+		e.Expr = r.expr(e.Expr)
 	case *ast.UnaryNotOpExpr:
 		e.Expr = r.expr(e.Expr)
 		return foldNot(e)

@@ -14,7 +14,10 @@ var (
 	passMark   = "pass " + rand.Text()
 	numberMark = "number " + rand.Text()
 	lengthMark = "length " + rand.Text()
-	marks      = map[string]*lua.LFunction{concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction, lengthMark: lengthFunction}
+	fullMark   = "full " + rand.Text()
+	marks      = map[string]*lua.LFunction{
+		concatMark: concatFunction, passMark: passFunction, numberMark: numberFunction, lengthMark: lengthFunction, fullMark: fullFunction,
+	}
 )
 
 // passFunction returns its arguments.

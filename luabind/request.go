@@ -18,7 +18,8 @@ import (
 type luaRequest struct {
 	*scheduler.Request
 	meta, cbKwargs *lua.LTable
-	own            bool // made by the script and not emitted yet: no one else has it
+	proxy          lua.LValue // as an option gave it, on its way into meta; else nil
+	own            bool       // made by the script and not emitted yet: no one else has it
 }
 
 // newRequest makes the userdata that scripts see as a request.
@@ -132,6 +133,8 @@ func (v *vm) requestIndex(L *lua.LState) int {
 		L.Push(v.object(L, &r.meta, r.Meta))
 	case "cb_kwargs":
 		L.Push(v.object(L, &r.cbKwargs, r.CbKwargs))
+	case "proxy":
+		L.Push(v.object(L, &r.meta, r.Meta).RawGetString("proxy"))
 	case "headers":
 		L.Push(v.headerTable(r.Headers))
 	case "cookies":

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"luacrawl/engine"
+	"luacrawl/engine/fetch"
 	"luacrawl/scheduler/weburl"
 )
 
@@ -30,6 +31,7 @@ var requestOptions = map[string]func(v *vm, L *lua.LState, r *luaRequest, value 
 	"priority":    setPriority,
 	"not_before":  setNotBefore,
 	"dont_filter": setDontFilter,
+	"proxy":       setProxy,
 }
 
 // setOptions sets all fields that a table has, or raises.
@@ -46,6 +48,9 @@ func (v *vm) setOptions(L *lua.LState, r *luaRequest, t *lua.LTable) {
 		if err := set(v, L, r, value); err != nil {
 			L.RaiseError("request: %s %s", string(name), err)
 		}
+	}
+	if r.proxy != nil {
+		v.takeProxy(L, r)
 	}
 }
 
@@ -217,4 +222,31 @@ func setDontFilter(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
 	}
 	r.DontFilter = bool(b)
 	return nil
+}
+
+func setProxy(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
+	switch lv := lv.(type) {
+	case lua.LString:
+		if _, err := fetch.ParseProxy(string(lv)); err != nil {
+			return fmt.Errorf("is none: %w; false is for no proxy", err)
+		}
+	case lua.LBool:
+		if lv {
+			return typeError(lv, "a proxy's URL, or false for no proxy")
+		}
+	default:
+		return typeError(lv, "a proxy's URL, or false for no proxy")
+	}
+	r.proxy = lv
+	return nil
+}
+
+// takeProxy puts the proxy where the engine looks for it, meta.proxy. The table that the script gave as meta may be other requests' too
+// and stays as it is.
+func (v *vm) takeProxy(L *lua.LState, r *luaRequest) {
+	old := v.object(L, &r.meta, r.Meta)
+	meta := L.CreateTable(0, 4)
+	old.ForEach(meta.RawSet)
+	meta.RawSetString("proxy", r.proxy)
+	r.meta, r.proxy = meta, nil
 }

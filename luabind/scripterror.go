@@ -26,6 +26,11 @@ func (v *vm) explain(ctx context.Context, err error) error {
 	if !isRaised {
 		return &engine.ScriptError{Kind: "error", Message: err.Error()}
 	}
+	if ud, ok := raised.Object.(*lua.LUserData); ok && !interrupted {
+		if u, ok := ud.Value.(*unavailable); ok {
+			return &engine.UnavailableError{Reason: u.reason}
+		}
+	}
 	e := v.scriptError(raised)
 	switch {
 	case exhausted:

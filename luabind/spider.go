@@ -14,6 +14,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/engine/database"
 	"luacrawl/scheduler"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 
 	MemoryLimit int64 // memory_limit, bytes of the process's heap; 0 means 2 GB
 
+	Env       func(name string) (string, bool) // the environment variables that the spider may read; nil for none
+	Databases *database.Pools                  // of require "sql", shared with others of the process; nil makes some for this spider
+
 	loadTimeout time.Duration // of the top level; 0 means loadTimeout
 	watch       *heapWatch    // one for all generations of a spider
 }
@@ -39,6 +43,7 @@ type Spider struct {
 	seen      atomic.Pointer[fileSet] // what the last load looked at, whether it was good or not
 	reloading sync.Mutex              // held by Reload and ReloadRevision: one at a time
 	older     olderGenerations
+	databases *database.Pools // nil when they are another's
 }
 
 var _ engine.Spider = (*Spider)(nil)
@@ -54,7 +59,12 @@ func LoadRevision(r *scheduler.Revision, o Options) (*Spider, error) { return lo
 
 func loadFrom(o origin) (*Spider, error) {
 	o.options.watch = newHeapWatch(o.options.MemoryLimit)
-	s := &Spider{origin: o}
+	var own *database.Pools
+	if o.options.Databases == nil {
+		own = database.NewPools()
+		o.options.Databases = own
+	}
+	s := &Spider{origin: o, databases: own}
 	s.older.load = s.loadOlder
 	g, seen, err := s.origin.load()
 	if err != nil {
@@ -72,6 +82,9 @@ func (s *Spider) files() fileSet { return *s.seen.Load() }
 func (s *Spider) Close() {
 	s.current.Load().close()
 	s.older.use(nil)
+	if s.databases != nil {
+		s.databases.Close() // an error is about connections that are gone already
+	}
 }
 
 // Name is the spider's name: 1 to 64 of the characters A-Z a-z 0-9 _ . -
@@ -110,6 +123,7 @@ func (s *Spider) MakeRequests(ctx context.Context, seed []byte) (*engine.Output,
 		return g.defaultRequests(seed)
 	}
 	return g.run(0, func(v *vm) error {
+		v.out.seed = seed
 		result, err := v.call(ctx, v.spider.RawGetString("make_request_from_data"), lua.LString(seed))
 		if err != nil {
 			return err
@@ -142,6 +156,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(r.Request.Depth+1, func(v *vm) error {
+		v.out.request = r.Request
 		kwargs, err := v.kwargs(r.Request)
 		if err != nil {
 			return err
@@ -158,6 +173,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(f.Request.Depth+1, func(v *vm) error {
+		v.out.request = f.Request
 		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))

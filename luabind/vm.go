@@ -13,21 +13,25 @@ type vm struct {
 	L         *lua.LState
 	gen       *generation // nil in tests of modules
 	logger    *slog.Logger
-	spider    *lua.LTable               // what the main file returned; nil while it runs
-	names     map[*lua.LFunction]string // the spider's functions
-	loaded    map[string]lua.LValue     // modules by name
-	loading   []string                  // modules being loaded, outermost first
-	out       *collector                // of the running call; nil outside of one
-	interrupt *interrupt                // nil in tests of modules
-	running   *lua.LState               // the state whose function runs
-	spare     []*lua.LState             // states for protected calls
-	depth     int                       // protected calls and coroutines running inside each other
-	made      int                       // bytes of large values that the call has made,
-	looked    int                       // and when the heap was last looked at
-	tasks     []luaTask                 // that the files have named with every
-	broken    bool                      // it may not be used again
-	random    *rand.Rand                // nil until a script asks for a number
-	requests  *lua.LTable               // metatable of requests
+	spider    *lua.LTable                  // what the main file returned; nil while it runs
+	names     map[*lua.LFunction]string    // the spider's functions
+	loaded    map[string]lua.LValue        // modules by name
+	loading   []string                     // modules being loaded, outermost first
+	out       *collector                   // of the running call; nil outside of one
+	interrupt *interrupt                   // nil in tests of modules
+	running   *lua.LState                  // the state whose function runs
+	spare     []*lua.LState                // states for protected calls
+	depth     int                          // protected calls and coroutines running inside each other
+	made      int                          // bytes of large values that the call has made,
+	looked    int                          // and when the heap was last looked at
+	text      []byte                       // the last large string that .. made in the call
+	tasks     []luaTask                    // that the files have named with every
+	broken    bool                         // it may not be used again
+	random    *rand.Rand                   // nil until a script asks for a number
+	requests  *lua.LTable                  // metatable of requests
+	kinds     map[*lua.LTable]*declaration // declarations by the metatable of their items
+	pipelines map[string]*lua.LTable       // the modules among the spider's pipelines
+	opened    map[string]bool              // those whose open_spider was called
 }
 
 func init() { lua.MaxArrayIndex = 1 << 20 } // a table's array part stays below 16 MB
@@ -60,7 +64,10 @@ func newVM(gen *generation, logger *slog.Logger) *vm {
 	return v
 }
 
-func (v *vm) close() { v.L.Close() }
+func (v *vm) close() {
+	v.closePipelines()
+	v.L.Close()
+}
 
 // call runs a function to its end or to that of ctx and returns its first result. Whatever happens in it ends here: the
 // error is a *engine.ScriptError, or ctx's when that was cancelled from outside. v.broken says that the VM is done for.
@@ -72,6 +79,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	defer end()
 	v.watch().begin(v)
 	defer v.watch().end(v)
+	defer func() { v.text = nil }()
 	v.running = v.L
 	v.L.SetTop(0)
 	v.depth, v.made, v.looked, v.loading = 0, 0, 0, v.loading[:0]

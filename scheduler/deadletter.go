@@ -24,6 +24,7 @@ const (
 	ReasonDownload        = "download_error"   // retries used up
 	ReasonTooLarge        = "request_too_large"
 	ReasonProcessItem     = "process_item_error"
+	ReasonSinkRefused     = "sink_refused"
 	ReasonWrongType       = "wrong_type" // the queue's key holds another type
 	ReasonPurged          = "purged"     // a person has purged the requests of its revision
 )

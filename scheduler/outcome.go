@@ -4,12 +4,13 @@ import "time"
 
 // Outcome is everything that one lease caused. It is committed as a whole or not at all.
 type Outcome struct {
-	Lease    Lease
-	Items    [][]byte // flat JSON
-	Children []Child
-	Dead     []DeadLetter
-	Stats    map[string]int64 // counters to raise, with Scrapy's names
-	Hold     time.Duration    // keep off the slot for so long (Retry-After); 0 means no
+	Lease     Lease
+	Items     [][]byte // flat JSON
+	Elsewhere [][]byte // items that Redis does not keep: for who made the outcome
+	Children  []Child
+	Dead      []DeadLetter
+	Stats     map[string]int64 // counters to raise, with Scrapy's names
+	Hold      time.Duration    // keep off the slot for so long (Retry-After); 0 means no
 }
 
 // Child is a request that an outcome adds to the frontier.

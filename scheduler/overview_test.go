@@ -134,27 +134,26 @@ func TestLookNeverScansAQueue(t *testing.T) {
 		}
 		k.rdb.HSet(k.ctx, k.keys.meta, "pending", slots*each+1)
 	}
-	const looks = 20
 	o := k.client.Observe()
-	look := func() (calls, micros int64) {
-		if _, err := o.Look(k.ctx, nil, k.cfg.Spider); err != nil {
-			t.Fatal(err)
-		}
-		k.rdb.ConfigResetStat(k.ctx)
-		for range looks {
+	look := func() (calls, micros int64) { // of the cheapest look, since the machine may be busy
+		for i := range 21 {
+			k.rdb.ConfigResetStat(k.ctx)
 			view, err := o.Look(k.ctx, nil, k.cfg.Spider)
 			if err != nil || view.Spiders[0].Pending < 1 {
 				t.Fatalf("%+v %v", view, err)
 			}
+			n, us := spent(k.ctx, t, k.rdb)
+			if i == 1 || i > 1 && us < micros {
+				calls, micros = n, us
+			}
 		}
-		return spent(k.ctx, t, k.rdb)
+		return calls, micros
 	}
 	fill(100, 10)
 	few, fewMicros := look()
 	fill(100, 5_000)
 	many, manyMicros := look()
-	t.Logf("a look of one spider and its slots: %d commands, %d us of redis with 1,000 pending; %d commands, %d us with 500,000",
-		few/looks, fewMicros/looks, many/looks, manyMicros/looks)
+	t.Logf("a look of one spider and its slots: %d commands, %d us of redis with 1,000 pending; %d commands, %d us with 500,000", few, fewMicros, many, manyMicros)
 	if many != few {
 		t.Errorf("%d commands with 1,000 pending, %d with 500,000", few, many)
 	}

@@ -54,6 +54,7 @@ var (
 	flushScript   = newScript("flush", "flush")
 	joinScript    = newScript("join", "flush")
 	leaveScript   = newScript("leave", "flush")
+	agreeScript   = newScript("agree")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
 	requeueScript = newScript("requeue", "push", "strike")

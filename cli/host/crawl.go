@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"luacrawl/engine"
+	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
 	"luacrawl/luabind"
 	"luacrawl/scheduler"
@@ -44,6 +45,7 @@ type Crawl struct {
 	options    CrawlOptions
 	settings   engine.Settings // of the start
 	frontier   *scheduler.Frontier
+	agreed     scheduler.Config // what the fleet was told last; only who calls Take
 	downloader *fetch.Downloader
 	engine     *engine.Crawl
 	told       chan struct{} // of a change of the control; holds one
@@ -69,14 +71,21 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 		return nil, err
 	}
 	_ = o.Voice.SetLevel(c.settings.LogLevel) // Merge has checked it
-	if c.frontier, err = scheduler.Open(ctx, o.Client, c.frontierConfig()); err != nil {
+	c.agreed = c.frontierConfig(c.settings)
+	config := c.agreed
+	config.FlushOnStart, config.Revision = o.Flush, o.Spider.Revision()
+	if c.frontier, err = scheduler.Open(ctx, o.Client, config); err != nil {
 		return nil, err
 	}
-	c.downloader = fetch.New(fetch.Config{
-		Timeout: c.settings.DownloadTimeout, MaxSize: c.settings.DownloadMaxsize,
-		UserAgent: c.settings.UserAgent, Concurrency: c.settings.ConcurrentRequests, Memory: o.Shared.Memory,
-	})
-	if c.engine, err = engine.New(c.engineOptions()); err != nil {
+	sinks, err := c.sinks(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.leave(ctx))
+	}
+	download := c.settings.FetchConfig()
+	download.EnvironmentProxy = o.Source.Outside.Proxy
+	download.Memory = o.Shared.Memory
+	c.downloader = fetch.New(download)
+	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
 	c.Reloader = newReloader(o.Spider, c.options.Source, o.Voice, c.engine.SetSettings)
@@ -91,8 +100,7 @@ func (c *Crawl) merge() (engine.Settings, error) {
 	return c.options.Source.Layers.Merge(c.options.Source.String(), c.options.Spider.Settings())
 }
 
-func (c *Crawl) frontierConfig() scheduler.Config {
-	s := c.settings
+func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 	return scheduler.Config{
 		Spider:          c.options.Spider.Name(),
 		Keys:            s.Keys,
@@ -104,15 +112,13 @@ func (c *Crawl) frontierConfig() scheduler.Config {
 		LeaseAttempts:   s.LeaseAttempts,
 		MaxPending:      s.MaxPending,
 		Persist:         s.SchedulerPersist,
-		FlushOnStart:    c.options.Flush,
 		DupefilterDebug: s.DupefilterDebug,
 		Worker:          c.options.Worker,
-		Revision:        c.options.Spider.Revision(),
 		Logger:          c.options.Voice.Logger,
 	}
 }
 
-func (c *Crawl) engineOptions() engine.Options {
+func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 	return engine.Options{
 		Spider:     c.options.Spider,
 		Settings:   c.settings,
@@ -121,6 +127,8 @@ func (c *Crawl) engineOptions() engine.Options {
 		Logger:     c.options.Voice.Logger,
 		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
+		Sinks:      sinks,
+		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
 		Observer:   c.options.Observer,
 		OnItems:    c.options.OnItems,
@@ -147,6 +155,30 @@ func (c *Crawl) Run(ctx context.Context) (sum engine.Summary, err error) {
 		}
 	}()
 	return c.engine.Run(ctx)
+}
+
+// Take takes a revision over that was pushed; older is luabind's. Settings of the fleet that it changes hold for all workers from the next
+// lease on. The error says why the last good revision goes on.
+func (c *Crawl) Take(rev *scheduler.Revision, older luabind.Older) error {
+	if err := c.Reloader.Take(rev, older); err != nil {
+		return err
+	}
+	settings, err := c.merge()
+	if err != nil {
+		return err
+	}
+	config := c.frontierConfig(settings)
+	if config == c.agreed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if err := c.frontier.Agree(ctx, config); err != nil {
+		c.options.Voice.Logger.Error("the settings of the fleet are those of before", "error", err)
+		return nil
+	}
+	c.agreed = config
+	return nil
 }
 
 // Stop ends a Run without grace: pages that run are handed back.
@@ -227,6 +259,10 @@ func (c *Crawl) Ended(ctx context.Context, sum engine.Summary) Ended {
 // Close takes the worker off the crawl. Close it after Run.
 func (c *Crawl) Close(ctx context.Context) error {
 	c.downloader.Close()
+	return c.leave(ctx)
+}
+
+func (c *Crawl) leave(ctx context.Context) error {
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 	defer cancel()
 	return c.frontier.Close(leaving)

@@ -24,6 +24,7 @@ type Options struct {
 	Only     []string // run only these spiders; none means all that the fleet has
 	Data     string   // folder in which the last good revisions are kept; "" keeps none
 	Layers   Layers
+	Outside  Outside
 	Args     map[string]string // spider.args of all spiders
 	Identity Identity
 	Voice    Voice                               // of the host itself

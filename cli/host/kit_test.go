@@ -71,12 +71,30 @@ type running struct {
 // host starts a host. It ends with the test.
 func (f *fleet) host(data string, only ...string) *running {
 	f.t.Helper()
+	return f.hostOn(f.dial(), data, only...)
+}
+
+// dialAs connects as a user, whose password is its name, that a command makes.
+func (f *fleet) dialAs(user string, command ...any) *scheduler.Client {
+	f.t.Helper()
+	f.redis.Strings(command...)
+	c, err := scheduler.Dial(f.t.Context(), scheduler.DialOptions{URL: "redis://" + user + ":" + user + "@" + f.redis.Addr + "/0", Wait: 10 * time.Second})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// hostOn is host with a client of its own.
+func (f *fleet) hostOn(client *scheduler.Client, data string, only ...string) *running {
+	f.t.Helper()
 	f.hosts++
 	out := &lockedBuffer{}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := &running{fleet: f, log: out, cancel: cancel, ended: make(chan struct{})}
 	r.Host = New(Options{
-		Client: f.dial(), Only: only, Data: data, Identity: Identity{Worker: fmt.Sprintf("host%d:%d", f.hosts, os.Getpid()), Kind: "worker", Tool: "test"},
+		Client: client, Only: only, Data: data, Layers: Layers{Sets: map[string]string{"allow_private_addresses": "true"}}, Identity: Identity{Worker: fmt.Sprintf("host%d:%d", f.hosts, os.Getpid()), Kind: "worker", Tool: "test"},
 		Voice:   voice(out, ""),
 		VoiceOf: func(spider string) Voice { return voice(out, spider+": ") },
 		OnEnded: func(e Ended) {

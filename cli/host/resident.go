@@ -42,6 +42,7 @@ type resident struct {
 	again   time.Time       // when to look once more at what was refused; zero: not by itself
 	begin   time.Time       // no crawl before this time
 	failure time.Duration   // the wait after the last failed crawl
+	anew    bool            // the crawl is being ended to begin again with other sinks
 	resting bool            // the crawl has closed itself: only a change begins it again
 	ended   chan crawlEnd
 
@@ -196,7 +197,13 @@ func (r *resident) takeOver(ctx context.Context, e scheduler.Entry) {
 		return
 	}
 	loaded := r.running() != nil
-	if err := r.adopt(rev, e.Policy); err != nil {
+	err = r.adopt(rev, e.Policy)
+	if pipelines := (*luabind.PipelinesChangedError)(nil); loaded && errors.As(err, &pipelines) {
+		r.anew = true
+		r.running().Stop()
+		return
+	}
+	if err != nil {
 		r.refuse(e, err, loaded)
 		return
 	}
@@ -215,8 +222,13 @@ func (r *resident) fetch(ctx context.Context, e scheduler.Entry) (*scheduler.Rev
 	return rev, err
 }
 
-// adopt loads a revision: into the crawl that runs, or for the one to come.
-func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) error {
+// adopt loads a revision: into the crawl that runs, or for the one to come. A panic in it is a fault of the revision.
+func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error while loading revision %s: %v", scheduler.ShortRevision(rev.ID), p)
+		}
+	}()
 	var older luabind.Older
 	if policy == scheduler.FinishOld {
 		older = r.host.Client.Revision
@@ -224,7 +236,7 @@ func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) error
 	if c := r.running(); c != nil {
 		return c.Take(rev, older)
 	}
-	source := Source{Revision: rev, Args: r.host.Args, Layers: r.host.Layers}
+	source := Source{Revision: rev, Args: r.host.Args, Layers: r.host.Layers, Outside: r.host.Outside}
 	spider, _, err := source.Load(r.voice)
 	if err != nil {
 		return err
@@ -341,6 +353,9 @@ func (r *resident) crawlEnded(ctx context.Context, end crawlEnd) {
 	case ctx.Err() != nil:
 	case err != nil:
 		r.fail(ctx, err)
+	case r.anew:
+		r.anew, r.begin = false, time.Time{}
+		r.takeOver(ctx, r.entry)
 	case end.sum.Reason == engine.ReasonStopped: // the registry says so in a moment, or says that it runs again
 		r.begin = time.Now().Add(retryLeast)
 	default:

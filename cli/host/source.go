@@ -17,6 +17,7 @@ type Source struct {
 	Revision *scheduler.Revision // in place of FS and Main
 	Args     map[string]string
 	Layers   Layers
+	Outside  Outside
 }
 
 func (s Source) String() string {
@@ -30,7 +31,10 @@ func (s Source) String() string {
 // to hold from its first line on. Errors are *MistakeError.
 func (s Source) Load(v Voice) (*luabind.Spider, engine.Settings, error) {
 	defaults := engine.DefaultSettings()
-	options := luabind.Options{Args: s.Args, Logger: v.Logger, Memory: defaults.CallbackMemory, MemoryLimit: defaults.MemoryLimit}
+	options := luabind.Options{
+		Args: s.Args, Logger: v.Logger, Memory: defaults.CallbackMemory, MemoryLimit: defaults.MemoryLimit,
+		Env: s.Outside.Env, Databases: s.Outside.Databases,
+	}
 	for {
 		spider, err := s.compile(options)
 		if err != nil {

@@ -13,15 +13,17 @@ type Kind string
 
 // Kinds of errors.
 const (
-	KindTimeout  Kind = "timeout"   // any of the limits of Config, or the deadline of the caller's context
-	KindDNS      Kind = "dns"       // the host's name has no address, or none was found out
-	KindConnect  Kind = "connect"   // nobody listens, or no way leads there
-	KindTLS      Kind = "tls"       // the handshake failed or the certificate is not valid
-	KindBroken   Kind = "broken"    // the connection ended before the page was whole, or what came is not HTTP
-	KindTooLarge Kind = "too_large" // more than MaxSize or MaxHeader
-	KindDecode   Kind = "decode"    // Content-Encoding cannot be undone
-	KindInvalid  Kind = "invalid"   // the request cannot be sent
-	KindCanceled Kind = "canceled"  // the caller's context was canceled
+	KindTimeout  Kind = "timeout"         // any of the limits of Config, or the deadline of the caller's context
+	KindDNS      Kind = "dns"             // the host's name has no address, or none was found out
+	KindConnect  Kind = "connect"         // nobody listens, or no way leads there
+	KindTLS      Kind = "tls"             // the handshake failed or the certificate is not valid
+	KindBroken   Kind = "broken"          // the connection ended before the page was whole, or what came is not HTTP
+	KindTooLarge Kind = "too_large"       // more than MaxSize or MaxHeader
+	KindDecode   Kind = "decode"          // Content-Encoding cannot be undone
+	KindInvalid  Kind = "invalid"         // the request cannot be sent
+	KindPrivate  Kind = "private_address" // the guard refuses the address, or the host's name leads to such a one
+	KindProxy    Kind = "proxy"           // the proxy does not do its part: it is gone, wants a password, or answers what is no proxy's answer
+	KindCanceled Kind = "canceled"        // the caller's context was canceled
 )
 
 // Error is a download that failed.
@@ -33,13 +35,23 @@ type Error struct {
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Temporary reports whether another try may succeed: after a timeout, a failed lookup, a refused or a broken connection.
+// Temporary reports whether another try may succeed: after a timeout, a failed lookup, a refused or a broken connection, and
+// through another proxy or a mended one.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
-	case KindTimeout, KindDNS, KindConnect, KindBroken:
+	case KindTimeout, KindDNS, KindConnect, KindBroken, KindProxy:
 		return true
 	}
 	return false
+}
+
+// invalid is the error of a request that is not sent.
+func invalid(err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return &Error{KindInvalid, err}
 }
 
 // classify sorts an error of a download whose context is ctx. Once ctx has ended, that is the reason, whatever followed from it.

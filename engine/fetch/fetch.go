@@ -2,14 +2,16 @@
 //
 // It sits on net/http's Transport and adds what a crawler needs and net/http has not: a limit on silence, a limit on what a body
 // may grow to when it is decoded, a bound on the memory of all bodies, bodies that are whole or an error, and errors sorted by
-// what went wrong. Redirects are not followed, cookies are not kept, and proxies, those of the environment included, are not used.
+// what went wrong. It connects to public addresses only unless told otherwise, remembers what the DNS says for as long as that holds, and
+// goes through proxies where asked. Redirects are not followed and cookies are not kept.
 package fetch
 
 import (
 	"cmp"
 	"context"
-	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"time"
 )
 
@@ -24,6 +26,16 @@ type Config struct {
 	Memory         *Memory       // for bodies, which several Downloaders may share; one of its own of 256 MB
 	UserAgent      string        // when a request has none; "luacrawl"
 	Concurrency    int           // downloads at once that connections are kept for; 16
+
+	Header http.Header // sent with every request that has no header of the same name; canonical names
+	Auth   BasicAuth
+
+	AllowPrivate   bool                    // connect to any address; else to public ones and those of AllowAddresses
+	AllowAddresses []netip.Prefix          // that may be connected to though they are not public
+	Resolve        map[string][]netip.Addr // addresses of names (lower case, no dot at the end) that the DNS is not asked for
+
+	Proxies          []*url.URL                              // of ParseProxy; taken in turn, one that fails rests for a growing time
+	EnvironmentProxy func(target *url.URL) (*url.URL, error) // asked when there are no Proxies; httpproxy.Config.ProxyFunc. nil is none
 }
 
 func (c Config) withDefaults() Config {
@@ -37,6 +49,10 @@ func (c Config) withDefaults() Config {
 		Memory:         cmp.Or(c.Memory, NewMemory(0)),
 		UserAgent:      cmp.Or(c.UserAgent, "luacrawl"),
 		Concurrency:    cmp.Or(max(c.Concurrency, 0), 16),
+
+		Header: c.Header, Auth: c.Auth,
+		AllowPrivate: c.AllowPrivate, AllowAddresses: c.AllowAddresses, Resolve: c.Resolve,
+		Proxies: c.Proxies, EnvironmentProxy: c.EnvironmentProxy,
 	}
 }
 
@@ -44,6 +60,9 @@ func (c Config) withDefaults() Config {
 type Downloader struct {
 	cfg       Config
 	transport *http.Transport
+	dialer    *dialer
+	guard     *guard
+	proxies   *rotation   // nil without Config.Proxies
 	defaults  http.Header // sent as it is with requests that have no header of their own; never written to
 	memory    *Memory
 }
@@ -51,18 +70,19 @@ type Downloader struct {
 // New makes a Downloader.
 func New(cfg Config) *Downloader {
 	cfg = cfg.withDefaults()
-	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout}
+	guard := &guard{off: cfg.AllowPrivate, allowed: cfg.AllowAddresses}
+	dialer := newDialer(guard, newResolver(cfg.Resolve, cfg.ConnectTimeout, newStub().lookup), cfg.ConnectTimeout)
 	return &Downloader{
 		cfg:      cfg,
-		defaults: withDefaultHeader(nil, cfg.UserAgent),
+		dialer:   dialer,
+		guard:    guard,
+		proxies:  newRotation(cfg.Proxies),
+		defaults: defaultHeader(cfg),
 		memory:   cfg.Memory,
 		transport: &http.Transport{
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if err := countDial(ctx); err != nil {
-					return nil, err
-				}
-				return dialer.DialContext(ctx, network, address)
-			},
+			DialContext:            dialer.dial,
+			Proxy:                  proxyOf,
+			OnProxyConnectResponse: checkTunnel,
 			TLSHandshakeTimeout:    cfg.ConnectTimeout,
 			ResponseHeaderTimeout:  cfg.HeaderTimeout,
 			ExpectContinueTimeout:  time.Second,
@@ -77,6 +97,14 @@ func New(cfg Config) *Downloader {
 	}
 }
 
+// proxyOf is http.Transport's Proxy.
+func proxyOf(r *http.Request) (*url.URL, error) {
+	if w, ok := r.Context().Value(watchKey{}).(*watch); ok && w.via != nil {
+		return w.via.proxy, nil
+	}
+	return nil, nil
+}
+
 // Fetch downloads one page, whole. Every error is an *Error. The caller releases the response, and does so without waiting
 // for other downloads: they may be waiting for the memory.
 func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
@@ -84,12 +112,12 @@ func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
 	defer watch.stop()
 	req, err := d.newRequest(watch, r)
 	if err != nil {
-		return nil, &Error{KindInvalid, err}
+		return nil, invalid(err)
 	}
 	start := time.Now()
-	res, err := d.transport.RoundTrip(req)
+	res, err := d.roundTrip(watch, req)
 	if err != nil {
-		return nil, classify(watch, err)
+		return nil, err
 	}
 	defer res.Body.Close() // before its end this closes the connection, after it nothing
 	out := &Response{
@@ -104,6 +132,18 @@ func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
 		return nil, classify(watch, err)
 	}
 	return out, nil
+}
+
+// roundTrip sends the request and waits for the response's header. Its error is an *Error.
+func (d *Downloader) roundTrip(watch *watch, req *http.Request) (*http.Response, error) {
+	if watch.via != nil {
+		return d.roundTripVia(watch.via, watch, req)
+	}
+	res, err := d.transport.RoundTrip(req)
+	if err != nil {
+		return nil, classify(watch, err)
+	}
+	return res, nil
 }
 
 // Close ends idle connections. Call it when all downloads have returned.

@@ -17,8 +17,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newDownloader closes with the test.
+// newDownloader closes with the test. Its servers are on loopback addresses, so the guard is off.
 func newDownloader(t testing.TB, cfg Config) *Downloader {
+	cfg.AllowPrivate = true
+	return newGuarded(t, cfg)
+}
+
+// newGuarded is newDownloader with the guard that cfg says.
+func newGuarded(t testing.TB, cfg Config) *Downloader {
 	d := New(cfg)
 	t.Cleanup(d.Close)
 	return d

@@ -2,12 +2,9 @@ package fetch
 
 import (
 	"bytes"
-	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,74 +19,38 @@ type Request struct {
 	URL    string      // absolute, http or https, normalised: ASCII without spaces. It is sent byte for byte, the fragment left out
 	Header http.Header // canonical names; read, never written to. Host sets the host that is asked for
 	Body   []byte
+	Proxy  string // for ParseProxy, or NoProxy; "" is what Config says
 }
 
-const (
-	defaultAccept  = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-	acceptEncoding = "gzip, deflate"
-)
-
-// newRequest checks r and makes net/http's form of it.
-func (d *Downloader) newRequest(ctx context.Context, r *Request) (*http.Request, error) {
+// newRequest checks r and makes net/http's form of it. It sets the watch's proxy.
+func (d *Downloader) newRequest(watch *watch, r *Request) (*http.Request, error) {
 	u, err := splitURL(r.URL)
 	if err != nil {
 		return nil, err
 	}
+	if err := d.guard.checkPort(u.Port()); err != nil {
+		return nil, err
+	}
 	if err := checkHeader(r.Header); err != nil {
+		return nil, err
+	}
+	if watch.via, err = d.viaFor(r.Proxy, u); err != nil {
 		return nil, err
 	}
 	var body io.Reader
 	if len(r.Body) > 0 {
 		body = bytes.NewReader(r.Body)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.Method, "", body)
+	req, err := http.NewRequestWithContext(watch, r.Method, "", body)
 	if err != nil {
 		return nil, fmt.Errorf("method %q: %w", r.Method, err)
 	}
+	if watch.via != nil && !watch.via.tunnel {
+		u.Opaque = absoluteForm(u)
+	}
 	req.URL, req.Host = u, r.Header.Get("Host")
-	req.Header = d.header(r.Header)
-	if u.User != nil && !has(req.Header, "Authorization") {
-		req.Header = maps.Clone(req.Header)
-		req.Header["Authorization"] = []string{basicAuth(u.User)}
-	}
+	req.Header = d.header(r.Header, u, watch.via)
 	return req, nil
-}
-
-// header is h with what every request has; mostly it is h or d.defaults itself.
-func (d *Downloader) header(h http.Header) http.Header {
-	switch {
-	case len(h) == 0:
-		return d.defaults
-	case has(h, "User-Agent") && has(h, "Accept-Encoding") && has(h, "Accept"):
-		return h
-	}
-	return withDefaultHeader(h, d.cfg.UserAgent)
-}
-
-func has(h http.Header, name string) bool {
-	_, ok := h[name]
-	return ok
-}
-
-func withDefaultHeader(h http.Header, userAgent string) http.Header {
-	full := http.Header{"User-Agent": {userAgent}, "Accept": {defaultAccept}, "Accept-Encoding": {acceptEncoding}}
-	maps.Copy(full, h)
-	return full
-}
-
-// checkHeader refuses what would be sent as something else (a line break starts a header of its own).
-func checkHeader(h http.Header) error {
-	for name, values := range h {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("header name %q is not valid", name)
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) || name == "Host" && !httpguts.ValidHostHeader(v) {
-				return fmt.Errorf("header %s: value %q is not valid", name, v)
-			}
-		}
-	}
-	return nil
 }
 
 // splitURL takes a normalised URL apart without changing a byte of it. net/url's own parser refuses paths that browsers send
@@ -148,6 +109,14 @@ func setPath(u *url.URL, path string) {
 	}
 }
 
+// absoluteForm is Opaque with which net/http sends the absolute form, which proxies want.
+func absoluteForm(u *url.URL) string {
+	if strings.HasPrefix(u.Opaque, "//") {
+		return u.Opaque
+	}
+	return "//" + u.Host + u.Opaque
+}
+
 func userinfo(s string) *url.Userinfo {
 	name, password, ok := strings.Cut(s, ":")
 	if !ok {
@@ -162,11 +131,6 @@ func unescape(s string) string {
 		return plain
 	}
 	return s
-}
-
-func basicAuth(u *url.Userinfo) string {
-	password, _ := u.Password()
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))
 }
 
 // requestSize is the size of a request as HTTP/1.1 writes it.

@@ -13,6 +13,7 @@ import (
 // It is the download's context at the same time, so that the dialer can tell for whom it dials.
 type watch struct {
 	context.Context
+	via         *via // the download's proxy, nil for none; set before it begins
 	dials       atomic.Int32
 	cancel      context.CancelCauseFunc
 	timer       *time.Timer
@@ -24,6 +25,8 @@ type watch struct {
 // answers with a protocol error, each time on a new connection.
 const maxDials = 3
 
+var errTooManyDials = fmt.Errorf("the server ended %d connections without an answer", maxDials)
+
 type watchKey struct{}
 
 // Value lets contexts that descend from the watch find it.
@@ -34,13 +37,8 @@ func (w *watch) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// countDial returns an error when the download that ctx belongs to has opened too many connections.
-func countDial(ctx context.Context) error {
-	if w, ok := ctx.Value(watchKey{}).(*watch); ok && w.dials.Add(1) > maxDials {
-		return &Error{KindBroken, fmt.Errorf("the server ended %d connections without an answer", maxDials)}
-	}
-	return nil
-}
+// countDial reports whether the download may open another connection.
+func (w *watch) countDial() bool { return w.dials.Add(1) <= maxDials }
 
 // startWatch returns a context that ends when the total time is over, or, from the first touch on, after a silence of idle.
 // Its cause is then an *Error.
@@ -52,6 +50,10 @@ func startWatch(ctx context.Context, total, idle time.Duration) *watch {
 }
 
 func (w *watch) expire() {
+	if w.via != nil && !w.via.isConnected() {
+		w.cancel(w.via.silent())
+		return
+	}
 	if time.Until(w.end) > 0 {
 		w.cancel(&Error{KindTimeout, fmt.Errorf("no byte of the body for %s", w.idle)})
 		return
@@ -64,6 +66,9 @@ func (w *watch) touch() { w.timer.Reset(min(w.idle, time.Until(w.end))) }
 
 // pause stops the time of silence while the download itself does not read. The total time goes on.
 func (w *watch) pause() { w.timer.Reset(time.Until(w.end)) }
+
+// limitConnect ends the download when there is no connection within d; connected ends that limit.
+func (w *watch) limitConnect(d time.Duration) { w.timer.Reset(min(d, time.Until(w.end))) }
 
 func (w *watch) stop() {
 	w.timer.Stop()

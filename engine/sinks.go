@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"luacrawl/engine/export"
+	"luacrawl/scheduler"
+)
+
+// parcel is a page on its way through the sinks: its outcome is committed when all of them have taken its items, so that a crash on the way
+// fetches it again and loses none.
+type parcel struct {
+	result   result
+	records  []parcelRecord // in the order of their sinks
+	spider   string
+	revision string
+	url      string
+	callback string
+	refused  map[int]bool // numbers of items that a sink has refused: later sinks do not get them
+	kept     map[int]bool // places in the outcome's items that go
+	stopped  atomic.Bool  // its lease is lost, or the crawl ends
+}
+
+// parcelRecord is one item for one sink.
+type parcelRecord struct {
+	Route
+	id string
+}
+
+// of are the records that a sink is to get.
+func (p *parcel) of(sink int) []parcelRecord {
+	return slices.DeleteFunc(slices.Clone(p.records), func(r parcelRecord) bool { return r.Sink != sink || p.refused[r.Number] })
+}
+
+// refuse sends an item that a sink cannot take to dead. The rest of the page goes on.
+func (p *parcel) refuse(r parcelRecord, sink string, err error) {
+	if p.refused == nil {
+		p.refused, p.kept = map[int]bool{}, map[int]bool{}
+	}
+	p.refused[r.Number] = true
+	out := p.result.outcome
+	out.Stats[statItemErrors]++
+	if r.Kept >= 0 {
+		p.kept[r.Kept] = true
+		out.Stats[statItems]--
+	}
+	out.Dead = append(out.Dead, scheduler.DeadLetter{
+		Kind: scheduler.DeadItem, Reason: scheduler.ReasonSinkRefused, Error: sink + ": " + err.Error(), URL: p.url, Callback: p.callback,
+		Item: []byte(r.Item), Revision: p.revision, Time: time.Now().Unix(),
+	})
+}
+
+// delivered is the result with what the sinks have made of it.
+func (p *parcel) delivered() result {
+	if p.stopped.Load() {
+		return result{lease: p.result.lease}
+	}
+	if out := p.result.outcome; len(p.kept) > 0 {
+		out.Items, out.Elsewhere = without(out.Items, p.kept), without(out.Elsewhere, p.kept) // one of the two is empty
+	}
+	return p.result
+}
+
+// without are the items whose places are not gone.
+func without(items [][]byte, gone map[int]bool) [][]byte {
+	left := items[:0:0]
+	for i, item := range items {
+		if !gone[i] {
+			left = append(left, item)
+		}
+	}
+	return left
+}
+
+// sinks are where items go beside Redis, in the order of their pipelines. A page goes from one to the next.
+type sinks struct {
+	crawl  *Crawl
+	stages []*stage
+	parked atomic.Int64 // pages that wait in them
+	ctx    context.Context
+	abort  context.CancelFunc
+}
+
+// newSinks makes the stages; a crawl without sinks has none, and nothing of it costs anything.
+func newSinks(c *Crawl) *sinks {
+	s := &sinks{crawl: c}
+	s.ctx, s.abort = context.WithCancel(context.Background())
+	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer
+	for i, to := range c.Sinks {
+		s.stages = append(s.stages, &stage{sinks: s, at: i, sink: to, in: make(chan *parcel, room)})
+	}
+	return s
+}
+
+// Run moves pages until ctx ends, then closes the sinks.
+func (s *sinks) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, s.abort)
+	defer stop()
+	var g errgroup.Group
+	for _, st := range s.stages {
+		g.Go(func() error { return st.Run(ctx) })
+	}
+	return g.Wait()
+}
+
+// waiting is how many pages wait in the sinks without holding a worker's place.
+func (s *sinks) waiting() int { return min(int(s.parked.Load()), s.crawl.Settings.SinkBuffer) }
+
+// take begins the way of a page whose items have somewhere to go; it never blocks.
+func (s *sinks) take(p *parcel) {
+	s.parked.Add(1)
+	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
+	s.pass(p, 0)
+}
+
+// pass gives a page to the first sink from one on that gets something of it, or back to the feeder.
+func (s *sinks) pass(p *parcel, from int) {
+	for i := from; i < len(s.stages); i++ {
+		if !p.stopped.Load() && len(p.of(i)) > 0 {
+			s.stages[i].in <- p
+			return
+		}
+	}
+	s.crawl.inflight.start(p.result.lease.ID, nil)
+	s.parked.Add(-1)
+	s.crawl.feeder.done <- p.delivered()
+}
+
+// SinkState is how a sink does.
+type SinkState struct {
+	Name    string
+	Down    time.Time // since when it has not taken anything; zero when it does
+	Error   string    // why
+	Written int64
+	Refused int64
+	Waiting int // pages
+}
+
+func (s *sinks) states() []SinkState {
+	var all []SinkState
+	for _, st := range s.stages {
+		all = append(all, st.state())
+	}
+	return all
+}
+
+// down is the name of a sink that takes nothing, "" when all do.
+func (s *sinks) down() string {
+	for _, st := range s.stages {
+		if state := st.state(); !state.Down.IsZero() {
+			return state.Name
+		}
+	}
+	return ""
+}
+
+// park hands a finished page to the sinks, or reports that it has nothing for them.
+func (p *page) park(out *scheduler.Outcome) bool {
+	if len(p.routes) == 0 || out == nil {
+		return false
+	}
+	parcel := &parcel{result: result{lease: p.lease, outcome: out}, spider: p.Spider.Name(), revision: p.revision, url: leaseURL(p.lease)}
+	if p.req != nil {
+		parcel.callback = p.req.Callback
+	}
+	for _, r := range p.routes {
+		parcel.records = append(parcel.records, parcelRecord{r, p.itemID(r.ItemInfo)})
+	}
+	p.sinks.take(parcel)
+	return true
+}
+
+// record is what the sink is given.
+func (p *parcel) record(r parcelRecord) export.Record {
+	return export.Record{ID: r.id, Spider: p.spider, Revision: p.revision, Kind: r.Kind, JSON: []byte(r.Item)}
+}
+
+// log tells of one sink.
+func (s *sinks) log() *slog.Logger { return s.crawl.Logger }
+
+// checkRoutes refuses what names a sink that there is not: a script cannot do it.
+func checkRoutes(routes []Route, sinks int) error {
+	for _, r := range routes {
+		if r.Sink < 0 || r.Sink >= sinks {
+			return fmt.Errorf("the spider's pipelines are not those that the crawl was started with: start it anew")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"luacrawl/engine"
+	"luacrawl/engine/export"
+	"luacrawl/scheduler"
+)
+
+// memorySink keeps records by their IDs.
+type memorySink struct {
+	name   string
+	broken func() error                    // asked before each write
+	refuse func(r export.Record) error     // asked of each record
+	wait   func(ctx context.Context) error // in each write
+	mu     sync.Mutex
+	rows   map[string]string // guarded by mu
+	order  []string          // guarded by mu; items as they came
+	closed bool              // guarded by mu
+}
+
+func (s *memorySink) Name() string { return s.name }
+
+func (s *memorySink) Open(context.Context) error {
+	if s.broken != nil {
+		return s.broken()
+	}
+	return nil
+}
+
+func (s *memorySink) Write(ctx context.Context, records []export.Record) (refused []export.Refusal, err error) {
+	if s.wait != nil {
+		if err := s.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.broken != nil {
+		if err := s.broken(); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, r := range records {
+		if s.refuse != nil {
+			if err := s.refuse(r); err != nil {
+				refused = append(refused, export.Refusal{Index: i, Err: err})
+				continue
+			}
+		}
+		if s.rows == nil {
+			s.rows = map[string]string{}
+		}
+		s.rows[r.ID] = string(r.JSON)
+		s.order = append(s.order, string(r.JSON))
+	}
+	return refused, nil
+}
+
+func (s *memorySink) Close(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+func (s *memorySink) items() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, item := range s.rows {
+		all = append(all, item)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// routed is a spider whose pages give one item, to Redis and to some sinks.
+func routed(pages, sinks int) *goSpider {
+	s := &goSpider{}
+	for i := range pages {
+		s.start = append(s.start, fmt.Sprintf("/%d", i))
+	}
+	s.callbacks = map[string]func(*engine.Response) (*engine.Output, error){"parse": func(r *engine.Response) (*engine.Output, error) {
+		item := engine.Item(fmt.Sprintf(`{"page":%q}`, r.URL[strings.LastIndex(r.URL, "/"):]))
+		out := &engine.Output{Items: []engine.Item{item}, About: []engine.ItemInfo{{Number: 0}}, Revision: "rev1"}
+		for i := range sinks {
+			out.Routes = append(out.Routes, engine.Route{Sink: i, Kept: 0, Item: item})
+		}
+		return out, nil
+	}}
+	return s
+}
+
+// newSinkRig is a crawl with sinks.
+func newSinkRig(t *testing.T, pages int, change func(*engine.Settings), sinks ...export.Sink) *rig {
+	t.Helper()
+	spider := routed(pages, len(sinks))
+	base := serve(t, nil)
+	for i := range spider.start {
+		spider.start[i] = base + spider.start[i]
+	}
+	return newRigWith(t, spider, change, func(o *engine.Options) { o.Sinks = sinks })
+}
+
+func TestSinksGetEachItemOnce(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int64
+	down := func() error {
+		if n := tries.Add(1); n%3 == 1 && n < 12 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	first, second := &memorySink{name: "first", broken: down}, &memorySink{name: "second"}
+	r := newSinkRig(t, 50, nil, first, second)
+	sum := r.run(t)
+	if n := sum.Stats["item_scraped_count"]; n != 50 {
+		t.Errorf("%d items", n)
+	}
+	for _, s := range []*memorySink{first, second} {
+		if got := s.items(); len(got) != 50 || len(s.order) != 50 || !slices.Equal(got, r.items) {
+			t.Errorf("%s has %d rows of %d writes, redis %d", s.name, len(got), len(s.order), len(r.items))
+		}
+		if !s.closed {
+			t.Errorf("%s was not closed", s.name)
+		}
+	}
+	r.status(t)
+}
+
+func TestSinkThatRefusesAnItem(t *testing.T) {
+	t.Parallel()
+	first := &memorySink{name: "first", refuse: func(r export.Record) error {
+		if strings.Contains(string(r.JSON), `"/7"`) {
+			return errors.New("page: too long")
+		}
+		return nil
+	}}
+	second := &memorySink{name: "second"}
+	r := newSinkRig(t, 10, nil, first, second)
+	sum := r.run(t)
+	if len(r.items) != 9 || len(first.items()) != 9 || len(second.items()) != 9 || sum.Stats["item_scraped_count"] != 9 || sum.Stats["item_error_count"] != 1 {
+		t.Errorf("redis %d, first %d, second %d, stats %v", len(r.items), len(first.items()), len(second.items()), sum.Stats)
+	}
+	dead, err := r.client.DeadLetters(t.Context(), "t", scheduler.Keys{}, 0, -1)
+	if err != nil || len(dead) != 1 || !strings.Contains(dead[0], `"reason":"sink_refused"`) || !strings.Contains(dead[0], "first: page: too long") {
+		t.Errorf("dead letters: %s, %v", dead, err)
+	}
+}
+
+// A sink that is down stops leasing when the buffer is full, and a crawl that is interrupted meanwhile hands its pages back.
+func TestSinkThatStaysDown(t *testing.T) {
+	t.Parallel()
+	first := &memorySink{name: "first"}
+	second := &memorySink{name: "second", broken: func() error { return errors.New("no route to host") }}
+	var served atomic.Int64
+	spider := routed(0, 2)
+	base := serve(t, map[string]http.HandlerFunc{})
+	for i := range 100 {
+		spider.start = append(spider.start, fmt.Sprintf("%s/%d", base, i))
+	}
+	parse := spider.callbacks["parse"]
+	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) { served.Add(1); return parse(r) }
+	r := newRigWith(t, spider, func(s *engine.Settings) {
+		s.ConcurrentRequests, s.SinkBuffer, s.Grace, s.ConcurrentRequestsPerDomain = 4, 8, 50*time.Millisecond, 1000
+	}, func(o *engine.Options) { o.Sinks = []export.Sink{first, second} })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil && r.crawl.Progress().InFlight < 12 {
+			<-time.After(time.Millisecond)
+		}
+		<-time.After(200 * time.Millisecond) // more would come now
+		cancel()
+	}()
+	sum, err := r.crawl.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := served.Load(); got != 12 {
+		t.Errorf("%d pages were fetched with places for 4 and a buffer of 8", got)
+	}
+	if got := len(first.items()); got == 0 || got > 12 {
+		t.Errorf("the sink before it has %d items", got)
+	}
+	if st := r.status(t); len(r.items) != 0 || st.Done != 0 || st.Pending != 100 || sum.Released != 12 {
+		t.Errorf("stored %d, handed back %d, status %+v", len(r.items), sum.Released, st)
+	}
+}
+
+func TestSinkThatPanics(t *testing.T) {
+	t.Parallel()
+	var once sync.Once
+	s := &memorySink{name: "first", broken: func() (err error) { once.Do(func() { panic("a bug") }); return nil }}
+	r := newSinkRig(t, 3, nil, s)
+	r.run(t)
+	if len(s.items()) != 3 || len(r.items) != 3 {
+		t.Errorf("sink %d, redis %d", len(s.items()), len(r.items))
+	}
+}
+
+// Where Redis is no pipeline the items are counted and shown, and not kept there.
+func TestItemsElsewhere(t *testing.T) {
+	t.Parallel()
+	s := &memorySink{name: "first"}
+	spider := routed(0, 1)
+	spider.start = []string{serve(t, map[string]http.HandlerFunc{"/x": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") }}) + "/x"}
+	r := newRigWith(t, spider, nil, func(o *engine.Options) { o.Sinks, o.Elsewhere = []export.Sink{s}, true })
+	sum := r.run(t)
+	if st := r.status(t); st.Items != 0 || len(r.items) != 1 || len(s.items()) != 1 || sum.Stats["item_scraped_count"] != 1 {
+		t.Errorf("redis %d, shown %d, sink %d, stats %v", st.Items, len(r.items), len(s.items()), sum.Stats)
+	}
+}
+
+// A call that says that something is down is made again on the same response, until it is there.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	var calls, fetched atomic.Int64
+	base := serve(t, map[string]http.HandlerFunc{"/x": func(w http.ResponseWriter, _ *http.Request) { fetched.Add(1); _, _ = io.WriteString(w, "x") }})
+	spider := &goSpider{start: []string{base + "/x"}, callbacks: map[string]func(*engine.Response) (*engine.Output, error){
+		"parse": func(r *engine.Response) (*engine.Output, error) {
+			if calls.Add(1) < 4 {
+				return nil, &engine.UnavailableError{Reason: "mysql"}
+			}
+			return bodyItem(r)
+		},
+	}}
+	r := newRig(t, spider, nil)
+	r.run(t)
+	if len(r.items) != 1 || calls.Load() != 4 || fetched.Load() != 1 {
+		t.Errorf("%d items after %d calls and %d downloads", len(r.items), calls.Load(), fetched.Load())
+	}
+}

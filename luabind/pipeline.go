@@ -1,0 +1,189 @@
+package luabind
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"luacrawl/engine/export"
+)
+
+// redisPipeline is the pipeline that is Redis itself.
+const redisPipeline = "redis"
+
+// sinkNames are the built-in pipelines beside Redis.
+var sinkNames = []string{"feed", "sql"}
+
+// pipelineStep is one of a spider's pipelines: Redis, a sink, or a Lua module.
+type pipelineStep struct {
+	name    string
+	order   float64
+	sink    int    // among the sinks; -1 when it is none
+	module  string // "" when it is none
+	options map[string]any
+}
+
+// pipelinesOf reads spider.pipelines, in their order. Without it there is Redis alone.
+func pipelinesOf(t *lua.LTable) ([]pipelineStep, error) {
+	value := t.RawGetString("pipelines")
+	list, ok := value.(*lua.LTable)
+	if !ok {
+		if value == lua.LNil {
+			return []pipelineStep{{name: redisPipeline, sink: -1}}, nil
+		}
+		return nil, fmt.Errorf("spider.pipelines is a %s; it must be a list: pipelines = { { \"lib.mysql\", order = 300 }, { \"redis\", order = 400 } }", value.Type())
+	}
+	var steps []pipelineStep
+	for k, entry := list.Next(lua.LNil); k != lua.LNil; k, entry = list.Next(k) {
+		if k != lua.LNumber(len(steps)+1) {
+			return nil, fmt.Errorf("spider.pipelines has the key %s; it is a list", k)
+		}
+		s, err := newStep(entry)
+		if err != nil {
+			return nil, fmt.Errorf("spider.pipelines[%d]: %w", len(steps)+1, err)
+		}
+		steps = append(steps, s)
+	}
+	return arranged(steps)
+}
+
+func newStep(lv lua.LValue) (pipelineStep, error) {
+	t, ok := lv.(*lua.LTable)
+	if !ok {
+		return pipelineStep{}, fmt.Errorf("it is a %s; write { \"redis\", order = 400 }", lv.Type())
+	}
+	name, ok := t.RawGetInt(1).(lua.LString)
+	if !ok {
+		return pipelineStep{}, fmt.Errorf("it has no name; write { \"redis\", order = 400 }, with %s, %s, or a module of the spider's folder", redisPipeline, strings.Join(sinkNames, ", "))
+	}
+	s := pipelineStep{name: string(name), sink: -1, options: map[string]any{}}
+	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
+		switch key := k.(type) {
+		case lua.LNumber:
+			if key != 1 {
+				return s, fmt.Errorf("it has more than one name")
+			}
+		case lua.LString:
+			if key == "order" {
+				n, ok := value.(lua.LNumber)
+				if !ok {
+					return s, fmt.Errorf("order is a %s; it is a number, as in Scrapy's ITEM_PIPELINES", value.Type())
+				}
+				s.order = float64(n)
+				continue
+			}
+			option, err := optionValue(value, 0)
+			if err != nil {
+				return s, fmt.Errorf("%s: %w", key, err)
+			}
+			s.options[string(key)] = option
+		}
+	}
+	if t.RawGetString("order") == lua.LNil {
+		return s, fmt.Errorf("%s has no order; items go through the pipelines from the lowest to the highest", s.name)
+	}
+	if s.name != redisPipeline && !slices.Contains(sinkNames, s.name) {
+		s.module = s.name
+	}
+	if len(s.options) > 0 && (s.module != "" || s.name == redisPipeline) {
+		return s, fmt.Errorf("%s takes no options but order", s.name)
+	}
+	return s, nil
+}
+
+// optionValue is an option of a sink: numbers, strings, booleans, lists and tables of them.
+func optionValue(lv lua.LValue, depth int) (any, error) {
+	switch value := lv.(type) {
+	case lua.LNumber:
+		return float64(value), nil
+	case lua.LString:
+		return string(value), nil
+	case lua.LBool:
+		return bool(value), nil
+	case *lua.LTable:
+		if depth == 4 {
+			return nil, errors.New("it is nested too deep")
+		}
+		return optionTable(value, depth)
+	}
+	return nil, fmt.Errorf("it is a %s; options are numbers, strings, true, false, lists and tables", lv.Type())
+}
+
+func optionTable(t *lua.LTable, depth int) (any, error) {
+	list, table := []any{}, map[string]any{}
+	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
+		option, err := optionValue(value, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if name, ok := k.(lua.LString); ok {
+			table[string(name)] = option
+		} else {
+			list = append(list, option)
+		}
+	}
+	switch {
+	case len(table) == 0:
+		return list, nil
+	case len(list) == 0:
+		return table, nil
+	}
+	return nil, errors.New("it is half a list and half a table")
+}
+
+// arranged puts pipelines into their order and numbers the sinks.
+func arranged(steps []pipelineStep) ([]pipelineStep, error) {
+	slices.SortStableFunc(steps, func(a, b pipelineStep) int { return cmp.Compare(a.order, b.order) })
+	sinks := 0
+	for i := range steps {
+		if i > 0 && steps[i].order == steps[i-1].order {
+			return nil, fmt.Errorf("spider.pipelines: %s and %s have the same order %v; which is first?", steps[i-1].name, steps[i].name, steps[i].order)
+		}
+		if slices.ContainsFunc(steps[:i], func(s pipelineStep) bool {
+			return s.name == steps[i].name && s.sink < 0 && slices.Index(sinkNames, s.name) < 0
+		}) {
+			return nil, fmt.Errorf("spider.pipelines names %s twice", steps[i].name)
+		}
+		if steps[i].module == "" && steps[i].name != redisPipeline {
+			steps[i].sink = sinks
+			sinks++
+		}
+	}
+	return steps, nil
+}
+
+// Sinks are the spider's pipelines beside Redis and its own modules, in their order.
+func (s *Spider) Sinks() []export.SinkConfig { return s.current.Load().sinks() }
+
+func (d *definition) sinks() []export.SinkConfig {
+	var all []export.SinkConfig
+	for _, s := range d.steps {
+		if s.sink >= 0 {
+			all = append(all, export.SinkConfig{Name: s.name, Order: s.order, Options: s.options})
+		}
+	}
+	return all
+}
+
+// StoresItems reports whether Redis is one of the spider's pipelines; it is when it names none.
+func (s *Spider) StoresItems() bool { return s.current.Load().stores() }
+
+func (d *definition) stores() bool {
+	return slices.ContainsFunc(d.steps, func(s pipelineStep) bool { return s.name == redisPipeline })
+}
+
+// Schemas are the spider's declarations of items, by kind.
+func (s *Spider) Schemas() map[string]export.Schema {
+	all := map[string]export.Schema{}
+	for name, d := range s.current.Load().items {
+		all[name] = d.Schema
+	}
+	return all
+}
+
+// plain reports whether items go to Redis as they are emitted, and nowhere else.
+func (d *definition) plain() bool { return len(d.steps) == 1 && d.stores() }
