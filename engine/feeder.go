@@ -22,6 +22,7 @@ const (
 type result struct {
 	lease   scheduler.Lease
 	outcome *scheduler.Outcome
+	task    *taskDone // that it is of, nil for a lease; without an outcome it is given back
 }
 
 // feeder is the one goroutine that talks to the frontier: it commits outcomes and leases only what workers can start now,
@@ -49,8 +50,8 @@ type feeder struct {
 	noSeeds   error // why seeds cannot be taken in
 	released  int
 	lost      int
-	refused   bool      // OnItems has failed
-	ran       *taskDone // a task that has run, and whose outcome is not stored
+	refused   bool    // OnItems has failed
+	ran       *result // of a task; it is not stored
 
 	state   atomic.Value // scheduler.State of the crawl, as last heard
 	pending atomic.Int64
@@ -135,9 +136,6 @@ func (f *feeder) collect() {
 		select {
 		case r := <-f.done:
 			f.take(r)
-		case t := <-f.crawl.tasks.done:
-			f.ran = &t
-			return
 		default:
 			return
 		}
@@ -145,6 +143,10 @@ func (f *feeder) collect() {
 }
 
 func (f *feeder) take(r result) {
+	if r.task != nil {
+		f.takeTask(r)
+		return
+	}
 	f.running--
 	f.finish.lastWork = time.Now()
 	if r.outcome == nil {
@@ -382,8 +384,6 @@ func (f *feeder) receive(ctx context.Context, d time.Duration) {
 	select {
 	case r := <-f.done:
 		f.take(r)
-	case t := <-f.crawl.tasks.done:
-		f.ran = &t
 	case <-timer.C:
 	case <-ctx.Done():
 	}

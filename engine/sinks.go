@@ -60,7 +60,7 @@ func (p *parcel) refuse(r parcelRecord, sink string, err error) {
 // delivered is the result with what the sinks have made of it.
 func (p *parcel) delivered() result {
 	if p.stopped.Load() {
-		return result{lease: p.result.lease}
+		return result{lease: p.result.lease, task: p.result.task}
 	}
 	if out := p.result.outcome; len(p.kept) > 0 {
 		out.Items, out.Elsewhere = without(out.Items, p.kept), without(out.Elsewhere, p.kept) // one of the two is empty
@@ -92,7 +92,7 @@ type sinks struct {
 func newSinks(c *Crawl) *sinks {
 	s := &sinks{crawl: c}
 	s.ctx, s.abort = context.WithCancel(context.Background())
-	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer
+	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer + 1 // a task
 	for i, to := range c.Sinks {
 		s.stages = append(s.stages, &stage{sinks: s, at: i, sink: to, in: make(chan *parcel, room)})
 	}
@@ -113,9 +113,16 @@ func (s *sinks) Run(ctx context.Context) error {
 // waiting is how many pages wait in the sinks without holding a worker's place.
 func (s *sinks) waiting() int { return min(int(s.parked.Load()), s.crawl.Settings.SinkBuffer) }
 
+// count keeps count of pages. A task is none: it has no worker's place.
+func (s *sinks) count(p *parcel, by int64) {
+	if p.result.task == nil {
+		s.parked.Add(by)
+	}
+}
+
 // take begins the way of a page whose items have somewhere to go; it never blocks.
 func (s *sinks) take(p *parcel) {
-	s.parked.Add(1)
+	s.count(p, 1)
 	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
 	s.pass(p, 0)
 }
@@ -129,7 +136,7 @@ func (s *sinks) pass(p *parcel, from int) {
 		}
 	}
 	s.crawl.inflight.start(p.result.lease.ID, nil)
-	s.parked.Add(-1)
+	s.count(p, -1)
 	s.crawl.feeder.done <- p.delivered()
 }
 
@@ -162,11 +169,11 @@ func (s *sinks) down() string {
 }
 
 // park hands a finished page to the sinks, or reports that it has nothing for them.
-func (p *page) park(out *scheduler.Outcome) bool {
-	if len(p.routes) == 0 || out == nil {
+func (p *page) park(r result) bool {
+	if len(p.routes) == 0 || r.outcome == nil {
 		return false
 	}
-	parcel := &parcel{result: result{lease: p.lease, outcome: out}, spider: p.Spider.Name(), revision: p.revision, url: leaseURL(p.lease)}
+	parcel := &parcel{result: r, spider: p.Spider.Name(), revision: p.revision, url: leaseURL(p.lease)}
 	if p.req != nil {
 		parcel.callback = p.req.Callback
 	}

@@ -16,11 +16,10 @@ const (
 	taskLastWords = time.Second      // for giving a claim back
 )
 
-// taskDone is a run of a task with what it gave; nothing when it raised.
+// taskDone is a run of a task that has ended here.
 type taskDone struct {
-	run    *scheduler.TaskRun
-	page   *page
-	stored chan struct{} // closed when the run has ended for the fleet
+	run   *scheduler.TaskRun
+	ended chan bool // holds one: whether it has ended for the fleet too
 }
 
 // taskRunner runs the spider's tasks: one at a time in this process, each on one worker of the fleet. Redis knows when a task is due and who
@@ -28,12 +27,11 @@ type taskDone struct {
 // number, however often it was begun.
 type taskRunner struct {
 	crawl  *Crawl
-	done   chan taskDone
 	nudged chan struct{} // holds one
 }
 
 func newTaskRunner(c *Crawl) *taskRunner {
-	return &taskRunner{crawl: c, done: make(chan taskDone), nudged: make(chan struct{}, 1)}
+	return &taskRunner{crawl: c, nudged: make(chan struct{}, 1)}
 }
 
 // nudge makes it ask at once.
@@ -84,22 +82,31 @@ func (r *taskRunner) once(ctx context.Context, tasks []scheduler.Task) time.Dura
 	within, cancel := context.WithTimeout(ctx, claim*3/4)
 	defer cancel()
 	p := r.perform(within, run)
-	if within.Err() == nil {
-		stored := make(chan struct{})
-		select {
-		case r.done <- taskDone{run, p, stored}:
-			select {
-			case <-stored:
-			case <-ctx.Done():
-			}
-			return 0
-		case <-ctx.Done():
-		}
+	if within.Err() == nil && r.store(ctx, run, p) {
+		return 0
 	}
 	giving, end := context.WithTimeout(context.WithoutCancel(ctx), taskLastWords)
 	defer end()
 	_ = r.crawl.Frontier.ReturnTask(giving, run) // or the claim expires
 	return taskLook
+}
+
+// store hands what a run gave to the sinks and the feeder, and reports whether the run has ended for the fleet.
+func (r *taskRunner) store(ctx context.Context, run *scheduler.TaskRun, p *page) bool {
+	task := &taskDone{run, make(chan bool, 1)}
+	if done := (result{lease: p.lease, outcome: p.out, task: task}); !p.park(done) {
+		select {
+		case r.crawl.feeder.done <- done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	select {
+	case ended := <-task.ended:
+		return ended
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // perform calls the spider.
@@ -135,9 +142,37 @@ func (c *Crawl) finishTask() string {
 	return ""
 }
 
-// storeTask stores what a task gave and ends its run. Requests that the duplicate check makes safe to repeat go beside what must not be.
+// takeTask takes a run that the sinks have done with, or have given up.
+func (f *feeder) takeTask(r result) {
+	if r.outcome == nil {
+		r.task.ended <- false
+		return
+	}
+	f.ran = &r
+}
+
+// storeTask stores what a task gave and ends its run.
 func (f *feeder) storeTask(ctx context.Context) error {
-	c, out := f.crawl, *f.ran.page.out // which stays whole: an error may come before all is stored
+	run := f.ran.task.run
+	added, err := f.storeOutcome(ctx, *f.ran.outcome) // which stays whole: an error may come before all is stored
+	if err != nil {
+		return fmt.Errorf("task %s: %w", run.Name, err)
+	}
+	if added > 0 {
+		f.finish.work(time.Now())
+		f.nextLease = time.Time{}
+	}
+	if err := f.crawl.Frontier.EndTask(ctx, run, added > 0); err != nil {
+		return err
+	}
+	f.ran.task.ended <- true
+	f.ran = nil
+	return nil
+}
+
+// storeOutcome stores an outcome with a OnceLease, and says how many requests it has added. Those that the duplicate check makes safe to
+// repeat go beside what must not be.
+func (f *feeder) storeOutcome(ctx context.Context, out scheduler.Outcome) (added int, err error) {
 	var checked, once []scheduler.Child
 	for _, child := range out.Children {
 		if child.Force || child.Request.DontFilter {
@@ -148,29 +183,15 @@ func (f *feeder) storeTask(ctx context.Context) error {
 	}
 	out.Children = once
 	var beside []*scheduler.Outcome
-	if len(out.Items)+len(out.Dead)+len(out.Stats)+len(once) > 0 {
+	if len(out.Items)+len(out.Elsewhere)+len(out.Dead)+len(out.Stats)+len(once) > 0 {
 		beside = append(beside, &out)
 	}
-	added := 0
-	if len(beside)+len(checked) > 0 {
-		n, stored, err := c.Frontier.Enqueue(ctx, checked, beside...)
-		if err != nil {
-			return fmt.Errorf("task %s: %w", f.ran.run.Name, err)
-		}
-		added = n
-		if len(beside) > 0 && stored[0] {
-			added += len(once)
-			if err := f.passOn(beside); err != nil {
-				return err
-			}
-		}
+	if len(beside)+len(checked) == 0 {
+		return 0, nil
 	}
-	if added > 0 {
-		f.finish.work(time.Now())
-		f.nextLease = time.Time{}
+	added, stored, err := f.crawl.Frontier.Enqueue(ctx, checked, beside...)
+	if err != nil || len(beside) == 0 || !stored[0] {
+		return added, err
 	}
-	ran := f.ran
-	f.ran = nil
-	defer close(ran.stored)
-	return c.Frontier.EndTask(ctx, ran.run, added > 0)
+	return added + len(once), f.passOn(beside)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"luacrawl/engine"
+	"luacrawl/engine/export"
 	"luacrawl/scheduler"
 )
 
@@ -34,10 +35,12 @@ func TestOnFinishedBeforeTheEnd(t *testing.T) {
 				return nil, errors.New("oops")
 			}
 			out := item(`{"task":%q}`, name)
+			out.Routes = []engine.Route{{Sink: 0, Kept: 0, Item: out.Items[0]}}
 			out.Requests = []*scheduler.Request{{URL: site.URL + "/more", DontFilter: true}, {URL: site.URL + "/start"}}
 			return out, nil
 		}
-		r := newRig(t, s, nil)
+		sink := &memorySink{name: "sink"}
+		r := newRigWith(t, s, nil, func(o *engine.Options) { o.Sinks = []export.Sink{sink} })
 		sum := r.run(t)
 		want := []string{`{"path":"/more"}`, `{"path":"/start"}`, `{"task":"on_finished"}`}
 		if raises {
@@ -45,6 +48,9 @@ func TestOnFinishedBeforeTheEnd(t *testing.T) {
 		}
 		if !slices.Equal(r.items, want) || sum.Reason != engine.ReasonFinished || runs.Load() != 1 {
 			t.Errorf("items %v, reason %s, %d runs", r.items, sum.Reason, runs.Load())
+		}
+		if got := sink.items(); !raises && !slices.Equal(got, want[2:]) {
+			t.Errorf("the sink has %v", got)
 		}
 		if raised := len(sum.Raised) == 1 && sum.Stats["spider_exceptions/count"] == 1; raised != raises {
 			t.Errorf("raised %+v, stats %v", sum.Raised, sum.Stats)

@@ -22,8 +22,9 @@ func (w *worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case lease := <-w.crawl.feeder.work:
-			if p, out := w.do(ctx, lease); !p.park(out) {
-				w.crawl.feeder.done <- result{lease: lease, outcome: out}
+			p, out := w.do(ctx, lease)
+			if r := (result{lease: lease, outcome: out}); !p.park(r) {
+				w.crawl.feeder.done <- r
 			}
 		}
 	}
