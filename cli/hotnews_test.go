@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestTutorialOnTwoProcesses(t *testing.T) {
 			seedByHand(t, redis, site.URL)
 			waitList(t, redis, "hotnews:items", 100)
 			first.interrupt(t)
-			if n := len(redis.Strings("LRANGE", "hotnews:items", "0", "-1")); n >= stories*categories*9/10 {
+			if n := listLength(t, redis, "hotnews:items"); n >= stories*categories*9/10 {
 				t.Fatalf("%d items: the crawl was over before one was stopped", n)
 			}
 			if command == "worker" {
@@ -77,7 +78,16 @@ func seedByHand(t *testing.T, redis *redistest.Server, base string) {
 // waitList waits for values in a list.
 func waitList(t *testing.T, redis *redistest.Server, key string, n int) {
 	t.Helper()
-	eventually(t, 3*time.Minute, fmt.Sprintf("%d values in %s", n, key), func() bool { return len(redis.Strings("LRANGE", key, "0", "-1")) >= n })
+	eventually(t, 3*time.Minute, fmt.Sprintf("%d values in %s", n, key), func() bool { return listLength(t, redis, key) >= n })
+}
+
+func listLength(t *testing.T, redis *redistest.Server, key string) int {
+	t.Helper()
+	n, err := strconv.Atoi(redis.Strings("LLEN", key)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // openDatabase is a connection of the test's own.
