@@ -45,9 +45,7 @@ func (c *itemChain) run(process *lua.LFunction) {
 		out.Routes = out.Routes[:routes]
 		return
 	}
-	for _, r := range c.routes {
-		out.Routes = append(out.Routes, r)
-	}
+	out.Routes = append(out.Routes, c.routes...)
 }
 
 func (c *itemChain) step(s pipelineStep) bool {
