@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,44 +18,63 @@ const confirmEvery = 100 * time.Millisecond
 type confirmation struct {
 	*fleet
 	spider, revision string
-	version          int64 // of the entry
-	told             map[string]bool
+	version          int64           // of the entry
+	awaited          map[string]bool // IDs of the workers that were alive at some time of the wait
+	told             map[string]bool // what was said, by ID
+}
+
+// outcome is what the workers' reports say at one time.
+type outcome struct {
+	missing []string // have not confirmed
+	failed  []string // cannot run it
 }
 
 // wait says host by host who runs the revision. It fails when one cannot, and names those that have not confirmed within limit.
 func (w *confirmation) wait(ctx context.Context, limit time.Duration) error {
-	entry, err := w.RegistryEntry(ctx, w.spider)
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	entry, err := w.RegistryEntry(waiting, w.spider)
 	if err != nil {
-		return err
+		return w.over(ctx, limit, outcome{}, err)
 	}
 	if entry.State == scheduler.Stopped {
 		w.logs.notice(w.spider + ": stopped, so no host loads it")
 		return nil
 	}
-	w.told = map[string]bool{}
-	timeout, ticker := time.NewTimer(limit), time.NewTicker(confirmEvery)
-	defer timeout.Stop()
+	w.awaited, w.told = map[string]bool{}, map[string]bool{}
+	ticker := time.NewTicker(confirmEvery)
 	defer ticker.Stop()
-	for {
-		missing, failed, err := w.look(ctx)
-		if err != nil || len(missing) == 0 {
-			return firstError(err, w.verdict(failed))
+	for last := (outcome{}); ; {
+		now, err := w.look(waiting)
+		switch {
+		case err != nil:
+			return w.over(ctx, limit, last, err)
+		case len(now.missing) == 0:
+			return w.verdict(now.failed)
 		}
+		last = now
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timeout.C:
-			return fmt.Errorf("%s: revision %s is not confirmed within %s by: %s%s", w.spider, short(w.revision), limit, strings.Join(missing, ", "), alsoFailed(failed))
+		case <-waiting.Done():
+			return w.over(ctx, limit, last, waiting.Err())
 		case <-ticker.C:
 		}
 	}
 }
 
-func alsoFailed(failed []string) string {
-	if len(failed) == 0 {
-		return ""
+// over is the end of a wait that an error has ended, which may be its time limit.
+func (w *confirmation) over(ctx context.Context, limit time.Duration, last outcome, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		return err
 	}
-	return "; refused by: " + strings.Join(failed, ", ")
+	start := fmt.Sprintf("%s: revision %s is not confirmed within %s", w.spider, short(w.revision), limit)
+	if len(last.missing) == 0 {
+		return fmt.Errorf("%s: %w", start, err) // Redis has not answered
+	}
+	text := start + " by: " + strings.Join(last.missing, ", ")
+	if len(last.failed) > 0 {
+		text += "; refused by: " + strings.Join(last.failed, ", ")
+	}
+	return errors.New(text)
 }
 
 // verdict is the end of a wait in which every host has answered.
@@ -62,40 +82,54 @@ func (w *confirmation) verdict(failed []string) error {
 	if len(failed) > 0 {
 		return fmt.Errorf("%s: revision %s cannot be run by: %s; luacrawl workers says why", w.spider, short(w.revision), strings.Join(failed, ", "))
 	}
-	if len(w.told) == 0 {
+	if len(w.awaited) == 0 {
 		return fmt.Errorf("%s: no worker is alive to confirm revision %s; start one with \"luacrawl worker --redis URL\"", w.spider, short(w.revision))
 	}
 	return nil
 }
 
-// look reads the workers' reports once and tells what is new in them.
-func (w *confirmation) look(ctx context.Context) (missing, failed []string, err error) {
+// look reads the workers' reports once and tells what is new in them. A worker that was silent before the wait is not waited for, one that falls
+// silent in it is: it may come back with another revision.
+func (w *confirmation) look(ctx context.Context) (outcome, error) {
 	workers, err := w.Workers(ctx)
 	if err != nil {
-		return nil, nil, err
+		return outcome{}, err
 	}
+	var now outcome
 	for _, worker := range workers {
 		name := fmt.Sprintf("%s:%d", worker.Host, worker.PID)
-		concerned := worker.Kind == "worker" && (len(worker.Only) == 0 || slices.Contains(worker.Only, w.spider))
-		if !concerned || !worker.Alive && !w.told[name] {
+		if worker.Kind != "worker" || len(worker.Only) > 0 && !slices.Contains(worker.Only, w.spider) {
 			continue
 		}
+		if !worker.Alive && !w.awaited[worker.ID] {
+			w.tell("silent "+worker.ID, fmt.Sprintf("%s: silent since %s, not waited for", name, time.Now().Add(-worker.Silent).UTC().Format(time.RFC3339)))
+			continue
+		}
+		w.awaited[worker.ID] = true
 		switch report := reportOf(worker, w.spider); {
 		case report == nil || report.Version < w.version:
-			missing = append(missing, name)
+			now.missing = append(now.missing, name+silence(worker))
 		case report.Error != "":
-			failed = append(failed, name)
-			w.tell(name, fmt.Sprintf("%s: refused: %s", name, report.Error))
+			now.failed = append(now.failed, name)
+			w.tell(worker.ID, fmt.Sprintf("%s: refused: %s", name, report.Error))
 		default:
-			w.tell(name, fmt.Sprintf("%s: runs revision %s", name, short(report.Revision)))
+			w.tell(worker.ID, fmt.Sprintf("%s: runs revision %s", name, short(report.Revision)))
 		}
 	}
-	return missing, failed, nil
+	return now, nil
 }
 
-func (w *confirmation) tell(name, line string) {
-	if !w.told[name] {
-		w.told[name] = true
+// silence says that a worker has not been heard of lately.
+func silence(w scheduler.WorkerReport) string {
+	if w.Alive {
+		return ""
+	}
+	return " (silent)"
+}
+
+func (w *confirmation) tell(id, line string) {
+	if !w.told[id] {
+		w.told[id] = true
 		w.logs.notice("  " + line)
 	}
 }

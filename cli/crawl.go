@@ -28,6 +28,7 @@ type crawl struct {
 	spider   *luabind.Spider
 	settings engine.Settings
 	worker   string
+	shows    *observed
 	stdout   io.Writer
 
 	place  *place
@@ -48,6 +49,8 @@ func (c *crawl) run(ctx context.Context) (err error) {
 	if err = c.join(ctx); err != nil {
 		return err
 	}
+	c.shows.connected(c.place.client)
+	c.shows.spiders(func() []host.Watched { return []host.Watched{c.host.Watched()} })
 	c.stop.onSecond(c.host.Kill)
 	c.announce()
 	err = c.work(ctx)
@@ -89,6 +92,7 @@ func (c *crawl) join(ctx context.Context) (err error) {
 	c.host, err = host.Open(ctx, host.CrawlOptions{
 		Client: c.place.client, Spider: c.spider, Source: c.job.source.host(), Voice: c.logs.voice(), Worker: c.worker,
 		Seeds: c.job.seeds, UntilDone: c.job.untilDone, Flush: anew, OnItems: c.onItems,
+		Observer: c.shows.of(c.spider.Name()),
 	})
 	if err == nil && c.job.fresh {
 		if err = c.output.empty(); err != nil {

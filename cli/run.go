@@ -40,6 +40,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "append the items to `FILE` as JSON lines, beside Redis; - is standard output"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start over: forget queue and filter of earlier runs, in the embedded Redis their items too, and empty the --output", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "demo", Usage: "crawl a small site of made-up news that luacrawl serves itself", DisableDefaultText: true},
+			metricsFlag(),
 		}, logFlags()),
 		Action: func(c *cli.Context) error {
 			l, err := newLogs(p.screen, c)
@@ -121,6 +122,11 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 	defer spider.Close()
 	p.tuneMemory(settings)
 
+	shows, err := observe(c.String("metrics"), l)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shows.close()) }()
 	stop := p.interruptible(l)
 	defer stop.end()
 	if j.demo != nil {
@@ -129,7 +135,7 @@ func (p *program) run(c *cli.Context, l *logs) (err error) {
 		}
 	}
 	one := &crawl{
-		job: j, logs: l, screen: p.screen, stop: stop, spider: spider, settings: settings,
+		job: j, logs: l, screen: p.screen, stop: stop, spider: spider, settings: settings, shows: shows,
 		worker: p.Worker, stdout: p.screen.above(p.Out),
 	}
 	return stop.verdict(one.run(stop.ctx), l)

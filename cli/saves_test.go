@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"luacrawl/scheduler/redistest"
 )
 
 // pace lets requests through one at a time: so many a second, and no more than were granted, so that a site lasts as long as its test on
@@ -221,7 +223,7 @@ func manySaves(t *testing.T, site *savedSite, p *pace, saves int) {
 		t.Errorf("%d reloads are told of %d saves:\n%s", reloads(), saves, run.output)
 	}
 	wantNoGrowth(t, [2]int{heap + known*bytesAKnownPage, heapAfter}, [2]int{goroutines, goroutinesAfter})
-	wantSavedSite(t, site, e)
+	wantSavedSite(t, site, e.redis)
 }
 
 // saveAgain is the i-th save: every fifth is broken, every second one is of the module too.
@@ -273,7 +275,7 @@ func wantNoGrowth(t *testing.T, heap, goroutines [2]int) {
 }
 
 // wantSavedSite checks that every page was fetched once and stored once, and that no callback failed.
-func wantSavedSite(t *testing.T, site *savedSite, e *editable) {
+func wantSavedSite(t *testing.T, site *savedSite, redis *redistest.Server) {
 	t.Helper()
 	fetches := site.fetches()
 	if len(fetches) != len(site.pages)+site.dead {
@@ -285,7 +287,7 @@ func wantSavedSite(t *testing.T, site *savedSite, e *editable) {
 		}
 	}
 	items := map[string]int{}
-	for _, raw := range e.redis.Strings("LRANGE", "graph:items", "0", "-1") {
+	for _, raw := range redis.Strings("LRANGE", "graph:items", "0", "-1") {
 		var item struct{ URL string }
 		if err := json.Unmarshal([]byte(raw), &item); err != nil {
 			t.Fatalf("item %s: %v", raw, err)
@@ -301,8 +303,8 @@ func wantSavedSite(t *testing.T, site *savedSite, e *editable) {
 	if len(items) != len(site.pages) {
 		t.Errorf("items of %d pages, want %d", len(items), len(site.pages))
 	}
-	wantNothingLeft(t, e.redis)
-	if errors := e.redis.Strings("HGET", "graph:stats", "spider_exceptions/count"); len(errors) > 0 && errors[0] != "0" {
+	wantNothingLeft(t, redis)
+	if errors := redis.Strings("HGET", "graph:stats", "spider_exceptions/count"); len(errors) > 0 && errors[0] != "0" {
 		t.Errorf("%s errors of callbacks", errors[0])
 	}
 }

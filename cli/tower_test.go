@@ -19,6 +19,7 @@ var owned = map[string]string{
 	"github.com/go-sql-driver/":  "engine",
 	"github.com/jackc/pgx/":      "engine",
 	"modernc.org/sqlite":         "engine",
+	"github.com/prometheus/":     "cli",
 }
 
 func TestImportsRunDownTheTower(t *testing.T) {

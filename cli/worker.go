@@ -33,6 +33,7 @@ func (p *program) workerCommand() *cli.Command {
 		Description: workerHelp,
 		Flags: slices.Concat(placeFlags(), spiderFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "env", Usage: "`NAME` of an environment variable that pushed spiders may read, such as one that holds a database's address (repeatable)"},
+			metricsFlag(),
 		}, logFlags()),
 		Action: func(c *cli.Context) error {
 			l, err := newLogs(p.screen, c)
@@ -58,6 +59,11 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 		return err
 	}
 	p.tuneMemory(settings)
+	shows, err := observe(c.String("metrics"), l)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shows.close()) }()
 	stop := p.interruptible(l)
 	defer stop.end()
 	redis, err := p.where(c).open(stop.ctx, l)
@@ -66,7 +72,8 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 	}
 	defer func() { err = stop.verdict(errors.Join(err, redis.close()), l) }()
 	l.notice("worker " + p.Worker + " on " + redis.String())
-	options.Client, options.Voice = redis.client, l.voice()
+	shows.connected(redis.client)
+	options.Client, options.Voice, options.Observe = redis.client, l.voice(), shows.of
 	var mu sync.Mutex // summaries come whole
 	options.OnEnded = func(e host.Ended) {
 		mu.Lock()
@@ -75,6 +82,7 @@ func (p *program) worker(c *cli.Context, l *logs) (err error) {
 	}
 	options.VoiceOf = func(spider string) host.Voice { return l.of(spider).voice() }
 	fleet := host.New(options)
+	shows.spiders(fleet.Watched)
 	stop.onSecond(fleet.Kill)
 	shown := &fleetProgress{logs: l, screen: p.screen, ask: fleet.Spiders}
 	return shown.during(func() error { return fleet.Run(stop.ctx) })

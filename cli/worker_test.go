@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -71,6 +71,46 @@ func (p *pushed) worker(command string, args ...string) *process {
 	return startCommand(p.t, command, "", append([]string{"worker", "--redis", p.redis.URL()}, args...)...)
 }
 
+// workerIn is worker in a folder, which has the last good revisions of one that ran there before.
+func (p *pushed) workerIn(folder string) *process {
+	p.t.Helper()
+	return startLuacrawl(p.t, folder, "worker", "--redis", p.redis.URL())
+}
+
+// hostOf is how the fleet names a process.
+func hostOf(p *process) string {
+	host, _ := os.Hostname() // "" too is how it names itself
+	return fmt.Sprintf("%s:%d", host, p.Process.Pid)
+}
+
+// folder is a new folder with a revision's files.
+func (p *pushed) folder(r *scheduler.Revision) string {
+	p.t.Helper()
+	folder := p.t.TempDir()
+	for name, text := range r.Files {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// confirmedBy reports whether a process runs the revision of a version.
+func (p *pushed) confirmedBy(pid int, version int64) bool {
+	workers, err := p.client.Workers(p.t.Context())
+	if err != nil {
+		return false
+	}
+	for _, w := range workers {
+		for _, s := range w.Spiders {
+			if w.PID == pid && s.Spider == "graph" && s.Version == version && s.Error == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (p *pushed) seed() { p.redis.Strings("RPUSH", "graph:start_urls", p.site.url("127.0.0.1", 0)) }
 
 // confirmed reports whether n workers have taken an entry in: run its revision, or refused it when bad.
@@ -100,108 +140,6 @@ func (p *pushed) crawled(within time.Duration) {
 	if dead := p.redis.Strings("LRANGE", "graph:dead", "0", "-1"); len(dead) > 0 {
 		p.t.Errorf("dead letters: %v", dead)
 	}
-}
-
-// TestManyPushes: pushes, every tenth of them broken, while two workers crawl. Each is taken in or refused by both; every page's item is there
-// once; what a worker holds does not grow.
-func TestManyPushes(t *testing.T) {
-	t.Parallel()
-	const pushes, pages = 100, 3000
-	var rest atomic.Bool // the last pages need not be slow
-	p := newPushed(t, redistest.Options{}, &graphSite{pages: pages, hook: func(w http.ResponseWriter, _ *http.Request, page int) bool {
-		if !rest.Load() {
-			<-time.After(100 * time.Millisecond)
-		}
-		if page == 0 { // all links at once, so that what the crawl knows of them does not grow
-			for i := range pages {
-				fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
-			}
-		}
-		return page == 0
-	}})
-	p.push(p.revision("0"))
-	first, second := p.worker("luacrawl-measured"), p.worker("luacrawl")
-	p.seed()
-	eventually(t, 20*time.Second, "the crawl runs", func() bool { return len(p.site.fetches()) > 50 })
-	var heap, goroutines int
-	var slowest, sum time.Duration
-	for i := 1; i <= pushes; i++ {
-		bad := i%10 == 0
-		rev := p.revision(fmt.Sprint("v", i))
-		if bad {
-			rev = p.revision(fmt.Sprint("v", i), "oops")
-		}
-		start := time.Now()
-		version := p.push(rev)
-		eventually(t, 20*time.Second, fmt.Sprintf("push %d is known to both workers", i), func() bool { return p.confirmed(2, version, bad) })
-		took := time.Since(start)
-		slowest, sum = max(slowest, took), sum+took
-		if i == 10 {
-			heap, goroutines = first.least(t)
-		}
-	}
-	t.Logf("%d pushes: both workers after %v on average, %v at most", pushes, sum/pushes, slowest)
-	if sum/pushes > time.Second {
-		t.Errorf("a push takes %v", sum/pushes)
-	}
-	heapAfter, goroutinesAfter := first.least(t)
-	t.Logf("heap %d KB -> %d KB, goroutines %d -> %d", heap>>10, heapAfter>>10, goroutines, goroutinesAfter)
-	if heapAfter > heap+heap/10+128<<10 { // pages in flight come and go
-		t.Errorf("the live heap grew from %d to %d bytes", heap, heapAfter)
-	}
-	if goroutinesAfter > goroutines+4 {
-		t.Errorf("goroutines grew from %d to %d", goroutines, goroutinesAfter)
-	}
-	rest.Store(true)
-	p.crawled(time.Minute)
-	if n := strings.Count(first.output.String(), "not reloaded, revision "); n != pushes/10 {
-		t.Errorf("%d broken pushes are told, want %d", n, pushes/10)
-	}
-	first.interrupt(t)
-	second.interrupt(t)
-	for _, out := range []string{first.output.String(), second.output.String()} {
-		if !strings.Contains(out, "graph interrupted after ") || !strings.Contains(out, fmt.Sprintf(", %d edits\n", pushes-pushes/10)) {
-			t.Errorf("no summary in\n%s", out)
-		}
-	}
-}
-
-// TestKilledWhileReloading: workers that die in the middle of taking a push over lose nothing, and those in their place run the newest.
-func TestKilledWhileReloading(t *testing.T) {
-	t.Parallel()
-	p := newPushed(t, redistest.Options{}, &graphSite{pages: 1500, links: 4, delay: 20 * time.Millisecond})
-	const slow = "local until_ = os.clock() + 0.2 while os.clock() < until_ do end" // its loading takes a while
-	p.push(p.revision("0"))
-	workers := []*process{p.worker("luacrawl"), p.worker("luacrawl")}
-	p.seed()
-	waitItems(t, p.redis, 50)
-	for i := range 5 {
-		p.push(p.revision(fmt.Sprint("v", i), slow))
-		<-time.After(50 * time.Millisecond)
-		workers[i%2].kill()
-		workers[i%2] = p.worker("luacrawl")
-	}
-	version := p.push(p.revision("last"))
-	eventually(t, 20*time.Second, "all workers run the last push", func() bool { return p.confirmed(2, version, false) })
-	p.crawled(time.Minute)
-}
-
-// TestWorkerOutlivesRedis: Redis is killed and comes back; the crawl and pushes go on.
-func TestWorkerOutlivesRedis(t *testing.T) {
-	t.Parallel()
-	p := newPushed(t, redistest.Options{AppendOnly: true, Args: []string{"--appendfsync", "always"}}, &graphSite{pages: 600, links: 4, delay: 20 * time.Millisecond})
-	p.push(p.revision("0"))
-	w := p.worker("luacrawl")
-	p.seed()
-	waitItems(t, p.redis, 50)
-	p.redis.Kill()
-	w.says(t, "redis does not answer: waiting for it")
-	p.redis.Restart()
-	w.says(t, "redis is back")
-	version := p.push(p.revision("1"))
-	eventually(t, 20*time.Second, "a push after the outage", func() bool { return p.confirmed(1, version, false) })
-	p.crawled(time.Minute)
-	w.interrupt(t)
 }
 
 // TestFailingCrawlDisturbsNoOther: a spider that cannot join its crawl is tried again and again, while another of the same worker crawls.
@@ -235,13 +173,8 @@ func TestFailingCrawlDisturbsNoOther(t *testing.T) {
 func TestRunIsAMember(t *testing.T) {
 	t.Parallel()
 	p := newPushed(t, redistest.Options{}, &graphSite{pages: 1 << 20, delay: 20 * time.Millisecond})
-	folder := t.TempDir()
 	own := p.revision("own")
-	for name, text := range own.Files {
-		if err := os.WriteFile(folder+"/"+name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := p.folder(own)
 	p.push(own)
 	run := startLuacrawl(t, folder, "run", "graph.lua", "--redis", p.redis.URL(), "--seed", p.site.url("127.0.0.1", 0))
 	seen := func() *scheduler.WorkerReport {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,10 +22,12 @@ type Options struct {
 	Frontier   *scheduler.Frontier
 	Downloader *fetch.Downloader
 	Logger     *slog.Logger
+	Places     *Places            // that calls into the spider run on, shared by the crawls of a process; nil means its own
 	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
 	Sinks      []export.Sink      // where items go beside Redis, in the order of the spider's pipelines
 	Elsewhere  bool               // Redis is none of the spider's pipelines: items are counted and shown, and not kept there
 	UntilDone  bool               // end when the crawl is finished
+	Observer   Observer           // nil when nobody looks
 	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
 	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
 
@@ -46,7 +47,8 @@ type Crawl struct {
 	raised   *errorGroups
 	inflight *inflight
 	feeder   *feeder
-	places   *places // of calls into the spider
+	tasks    *taskRunner
+	share    *share // of the Places
 	sinks    *sinks
 
 	unavailable unavailability
@@ -66,13 +68,20 @@ func New(o Options) (*Crawl, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
+	}
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
-		places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{}),
+		killed: make(chan struct{}),
+	}
+	if c.Places == nil {
+		c.Places = NewPlaces()
 	}
 	c.SetSettings(o.Settings)
 	c.sinks = newSinks(c)
 	c.feeder = newFeeder(c)
+	c.tasks = newTaskRunner(c)
 	return c, nil
 }
 
@@ -81,6 +90,8 @@ func New(o Options) (*Crawl, error) {
 // crawl failed; the summary is valid in any case. Run may be called once.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	started := time.Now()
+	c.share = c.Places.join()
+	defer c.Places.part(c.share)
 	if c.Settings.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Settings.Timeout, errTimeout)
@@ -103,6 +114,7 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 	services.Go(func() error { return newHeartbeat(c).Run(beat) })
 	services.Go(func() error { return c.raised.Run(hard) })
 	services.Go(func() error { return c.sinks.Run(hard) })
+	services.Go(func() error { return c.tasks.Run(beat) })
 
 	reason, err := c.feeder.Run(ctx, hard)
 	stopBeat()
@@ -197,6 +209,9 @@ func (c *Crawl) Progress() Progress {
 	}
 }
 
+// Stats are the counters of this process so far, with Scrapy's names. It may be asked at any time.
+func (c *Crawl) Stats() map[string]int64 { return c.totals.snapshot() }
+
 // unavailableMost is the longest wait before a call is made again whose script has said that something is down.
 const unavailableMost = 5 * time.Second
 
@@ -222,12 +237,14 @@ func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Out
 
 // callOnce runs one call within callback_timeout, which does not count the wait for a place.
 func (c *Crawl) callOnce(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
-	at, err := c.places.enter(ctx)
+	at, err := c.share.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer at.leave()
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Load().CallbackTimeout)
 	defer cancel()
+	started := time.Now()
+	defer func() { c.Observer.Called(time.Since(started)) }()
 	return call(ctx)
 }

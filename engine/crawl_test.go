@@ -28,6 +28,14 @@ type goSpider struct {
 	callbacks map[string]func(*engine.Response) (*engine.Output, error)
 	errbacks  map[string]func(*engine.Failure) (*engine.Output, error)
 	seed      func(seed string) (*engine.Output, error)
+	tasks     []scheduler.Task
+	task      func(name string) (*engine.Output, error)
+}
+
+func (s *goSpider) Tasks() []scheduler.Task { return s.tasks }
+
+func (s *goSpider) RunTask(_ context.Context, name string) (*engine.Output, error) {
+	return s.task(name)
 }
 
 func (s *goSpider) Name() string                            { return "t" }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
@@ -21,7 +22,9 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	}
 	p.count(statRequests, 1)
 	p.count(statMethod+method, 1)
+	started := time.Now()
 	got, err := p.Downloader.Fetch(ctx, &fetch.Request{Method: method, URL: r.URL, Header: requestHeader(r), Body: r.Body, Proxy: requestProxy(r)})
+	p.Observer.Fetched(time.Since(started))
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,11 @@ func (f *feeder) lastWords(hard context.Context) error {
 			return fmt.Errorf("the last %d pages were not committed and will be fetched again when their leases expire: %w", n, err)
 		}
 	}
+	if f.ran != nil {
+		if err := f.storeTask(ctx); err != nil {
+			return err
+		}
+	}
 	return f.handBack(ctx)
 }
 

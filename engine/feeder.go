@@ -49,7 +49,8 @@ type feeder struct {
 	noSeeds   error // why seeds cannot be taken in
 	released  int
 	lost      int
-	refused   bool // OnItems has failed
+	refused   bool      // OnItems has failed
+	ran       *taskDone // a task that has run, and whose outcome is not stored
 
 	state   atomic.Value // scheduler.State of the crawl, as last heard
 	pending atomic.Int64
@@ -75,6 +76,8 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 			reason = stopReason(ctx)
 		case f.heard() == scheduler.Stopped:
 			reason = ReasonStopped
+		case f.ran != nil:
+			err = f.storeTask(patience)
 		case f.exchangeDue(now):
 			if err = f.exchange(patience, f.free()); err == nil {
 				reason, err = f.closeCondition(patience)
@@ -132,6 +135,9 @@ func (f *feeder) collect() {
 		select {
 		case r := <-f.done:
 			f.take(r)
+		case t := <-f.crawl.tasks.done:
+			f.ran = &t
+			return
 		default:
 			return
 		}
@@ -194,7 +200,15 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
-	f.rest = time.Now().Add(time.Since(now))
+	took := time.Since(now)
+	f.observe(took, len(outs), want)
+	f.rest = time.Now().Add(took)
+	if took >= c.Settings.Lease { // this process stood still: others may have these pages by now, and a host would be asked twice at once
+		for _, lease := range x.Leases {
+			f.unstarted = append(f.unstarted, lease.ID)
+		}
+		x.Leases = nil
+	}
 	f.start(ctx, x)
 	f.pending.Store(x.Pending)
 	f.paused.Store(x.Paused)
@@ -206,6 +220,16 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		f.noteSeeds(x.Seeds)
 	}
 	return f.settle(outs, x.Stored)
+}
+
+// observe tells of an exchange.
+func (f *feeder) observe(took time.Duration, outcomes, want int) {
+	if outcomes > 0 {
+		f.crawl.Observer.Committed(took)
+	}
+	if want > 0 {
+		f.crawl.Observer.Leased(took)
+	}
 }
 
 // keep is for an exchange that failed half way: what was stored is settled, the rest waits on.
@@ -358,6 +382,8 @@ func (f *feeder) receive(ctx context.Context, d time.Duration) {
 	select {
 	case r := <-f.done:
 		f.take(r)
+	case t := <-f.crawl.tasks.done:
+		f.ran = &t
 	case <-timer.C:
 	case <-ctx.Done():
 	}

@@ -94,8 +94,9 @@ func (f *feeder) finished(ctx context.Context) (string, error) {
 	if c.UntilDone && f.noSeeds != nil {
 		return "", fmt.Errorf("all but the seeds is done: %w", f.noSeeds)
 	}
+	task := c.finishTask()
 	if w.worked {
-		first, err := c.Frontier.Finish(ctx)
+		first, err := c.Frontier.Finish(ctx, task)
 		if err != nil {
 			return "", err
 		}
@@ -104,6 +105,12 @@ func (f *feeder) finished(ctx context.Context) (string, error) {
 		}
 		if c.OnFinished != nil {
 			c.OnFinished(first)
+		}
+	}
+	if task != "" {
+		c.tasks.nudge()
+		if due, err := c.Frontier.TaskDue(ctx, task); err != nil || due && c.UntilDone {
+			return "", err // looked at again: the end comes after it
 		}
 	}
 	w.worked, w.since = false, time.Time{}

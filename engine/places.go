@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,76 +15,138 @@ const (
 	verySlowAfter   = time.Second
 )
 
-// places are what calls into the spider run on: a script computes, so more at once would not be faster, would hold more trees in
-// memory, and would be slowed by each other past their timeout. A call that turns out to be slow gives its place to the next
+// Places are what calls into the spiders of a process run on: a script computes, so more at once would not be faster, would hold more trees
+// in memory, and would be slowed by each other past their timeout. A call that turns out to be slow gives its place to the next
 // and takes one of the few for slow calls; after a second it goes on without any, so that no number of them holds up the
-// others for longer.
-type places struct {
-	quick, slow          chan struct{}
+// others for longer. What crawls that share Places leave to each other is in share.go.
+type Places struct {
+	cpus                 int
 	slowAfter, muchLater time.Duration
+
+	mu          sync.Mutex
+	quick, slow int      // guarded by mu; places that are taken
+	shares      []*share // guarded by mu; of the crawls
 }
 
-func newPlaces(cpus int) *places {
-	return &places{make(chan struct{}, callsPerCPU*cpus), make(chan struct{}, slowCallsPerCPU*cpus), slowAfter, verySlowAfter - slowAfter}
+// NewPlaces makes the Places of a process.
+func NewPlaces() *Places { return newPlaces(runtime.GOMAXPROCS(0)) }
+
+func newPlaces(cpus int) *Places {
+	return &Places{cpus: cpus, slowAfter: slowAfter, muchLater: verySlowAfter - slowAfter}
 }
 
-// place is what one call holds.
+// place is what one call holds. The Places' mu guards it.
 type place struct {
-	of    *places
-	mu    sync.Mutex
-	held  chan struct{} // guarded by mu; nil when it holds none
-	timer *time.Timer   // guarded by mu
-	ended bool          // guarded by mu
+	of      *share
+	held    *int // the count of Places that it is in; nil when it holds none
+	timer   *time.Timer
+	started time.Time
+	ended   bool
+}
+
+// join adds a crawl.
+func (p *Places) join() *share {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &share{of: p}
+	p.shares = append(p.shares, s)
+	return s
+}
+
+// part takes a crawl out. Its calls have ended.
+func (p *Places) part(s *share) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shares = slices.DeleteFunc(p.shares, func(other *share) bool { return other == s })
+	p.dispatch(time.Now())
 }
 
 // enter waits for a place.
-func (p *places) enter(ctx context.Context) (*place, error) {
+func (s *share) enter(ctx context.Context) (*place, error) {
+	p := s.of
+	at := &place{of: s}
+	p.mu.Lock()
+	w := &entrant{at, make(chan struct{})}
+	s.waiting = append(s.waiting, w)
+	p.dispatch(time.Now())
+	p.mu.Unlock()
 	select {
-	case p.quick <- struct{}{}:
+	case <-w.in:
+		return at, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
-	at := &place{of: p, held: p.quick}
-	at.mu.Lock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(s.waiting, w); i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	} else {
+		at.end(time.Now())
+	}
+	return nil, ctx.Err()
+}
+
+// start takes the place. The caller holds mu.
+func (at *place) start(now time.Time) {
+	p := at.of.of
+	at.started, at.held = now, &p.quick
+	p.quick++
+	at.of.running++
 	at.timer = time.AfterFunc(p.slowAfter, at.age)
-	at.mu.Unlock()
-	return at, nil
 }
 
 // age moves a slow call on.
 func (at *place) age() {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	if at.ended || at.held != at.of.quick {
+	p := at.of.of
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at.ended || at.held != &p.quick {
 		return
 	}
-	select {
-	case at.of.slow <- struct{}{}:
-		<-at.held
-		at.held = at.of.slow
-	default:
-		at.timer = time.AfterFunc(at.of.muchLater, at.giveUp)
+	at.of.took(p.slowAfter)
+	if p.slow >= slowCallsPerCPU*p.cpus {
+		at.timer = time.AfterFunc(p.muchLater, at.giveUp)
+		return
 	}
+	p.slow++
+	at.release()
+	at.held = &p.slow
+	p.dispatch(time.Now())
 }
 
 func (at *place) giveUp() {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	at.release()
+	p := at.of.of
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !at.ended {
+		at.release()
+		p.dispatch(time.Now())
+	}
 }
 
+// release gives the place back. The caller holds mu.
 func (at *place) release() {
 	if at.held != nil {
-		<-at.held
+		*at.held--
 		at.held = nil
 	}
 }
 
 // leave is the end of the call.
 func (at *place) leave() {
-	at.mu.Lock()
-	defer at.mu.Unlock()
+	p := at.of.of
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at.end(time.Now())
+}
+
+// end is leave. The caller holds mu.
+func (at *place) end(now time.Time) {
 	at.ended = true
 	at.timer.Stop()
 	at.release()
+	at.of.running--
+	at.of.took(now.Sub(at.started))
+	at.of.used += now.Sub(at.started)
+	at.of.seen = now
+	at.of.of.dispatch(now)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // waits is how long a call has to wait for a place.
-func waits(t *testing.T, p *places) time.Duration {
+func waits(t *testing.T, p *share) time.Duration {
 	t.Helper()
 	started := time.Now()
 	at, err := p.enter(t.Context())
@@ -24,7 +24,7 @@ func waits(t *testing.T, p *places) time.Duration {
 func TestSlowCallsGiveTheirPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(1)
+		p := newPlaces(1).join()
 		var slow []*place
 		enter := func(n int) {
 			for range n {
@@ -51,15 +51,15 @@ func TestSlowCallsGiveTheirPlace(t *testing.T) {
 			at.leave()
 		}
 		<-time.After(2 * verySlowAfter) // whatever is still timed happens
-		if len(p.quick) != 0 || len(p.slow) != 0 {
-			t.Errorf("%d and %d places are taken after the end", len(p.quick), len(p.slow))
+		if p.of.quick != 0 || p.of.slow != 0 {
+			t.Errorf("%d and %d places are taken after the end", p.of.quick, p.of.slow)
 		}
 	})
 }
 
 func TestNoPlaceForAStoppedCall(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(1)
+	p := newPlaces(1).join()
 	for range callsPerCPU {
 		at, err := p.enter(t.Context())
 		if err != nil {

@@ -208,6 +208,12 @@ func SettingDocs() []SettingDoc {
 	return docs
 }
 
+// IsFleetSetting reports whether all workers of a crawl agree on a setting.
+func IsFleetSetting(name string) bool {
+	def := findSetting(name)
+	return def != nil && def.fleet
+}
+
 // suggestSetting is the tail of an error for a name that is none.
 func suggestSetting(name string) string {
 	names := make([]string, len(settingTable))

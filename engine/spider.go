@@ -64,6 +64,10 @@ type Spider interface {
 	Errback(ctx context.Context, f *Failure) (*Output, error)
 	// Seeds calls spider.seeds and returns raw seeds; none when the spider has no such function.
 	Seeds(ctx context.Context) ([][]byte, error)
+	// Tasks are what the fleet is to do now and then, in the revision that a call made now would run on. Nobody changes the list.
+	Tasks() []scheduler.Task
+	// RunTask runs a task by its name. The Output is empty when the spider has it no more.
+	RunTask(ctx context.Context, name string) (*Output, error)
 }
 
 // UnavailableError says that something which a script needs is down. The call is made again after a while.

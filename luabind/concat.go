@@ -2,6 +2,7 @@ package luabind
 
 import (
 	"math"
+	"unsafe"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -24,17 +25,43 @@ func concat(L *lua.LState) int {
 			return concatOthers(L, n)
 		}
 	}
-	if size >= chargeStep/8 {
-		chargeConcat(L, size)
+	if size < pieceSize {
+		L.Push(lua.LString(asText(join(L, make([]byte, 0, size), 1, n))))
+		return 1
 	}
-	L.Push(join(L, n, size))
+	L.Push(joinLarge(L, n, size))
 	return 1
 }
 
-// join makes one string of the first n values on the stack.
-func join(L *lua.LState, n, size int) lua.LString {
-	b := make([]byte, 0, size)
-	for i := 1; i <= n; i++ {
+// joinLarge goes on in the buffer of the last large string when that is the first value: a script that builds a text with s = s .. x
+// copies each byte twice, and not all of the text each time.
+func joinLarge(L *lua.LState, n, size int) lua.LString {
+	i, ok := L.Context().(*interrupt)
+	if !ok {
+		chargeConcat(L, size)
+		return lua.LString(asText(join(L, make([]byte, 0, size), 1, n)))
+	}
+	v := i.v
+	v.bound(L, "..", size)
+	first, isText := L.Get(1).(lua.LString)
+	goesOn := isText && len(first) > 0 && len(first) == len(v.text) && unsafe.StringData(string(first)) == unsafe.SliceData(v.text)
+	switch {
+	case goesOn && size <= cap(v.text):
+		v.charge(L, size-len(first))
+		v.text = join(L, v.text, 2, n)
+	case goesOn:
+		v.charge(L, size)
+		v.text = join(L, make([]byte, 0, min(2*size, int(v.memory()))), 1, n)
+	default:
+		v.charge(L, size)
+		v.text = join(L, make([]byte, 0, size), 1, n)
+	}
+	return lua.LString(asText(v.text))
+}
+
+// join appends the values from..n on the stack to b.
+func join(L *lua.LState, b []byte, from, n int) []byte {
+	for i := from; i <= n; i++ {
 		switch x := L.Get(i).(type) {
 		case lua.LString:
 			b = appendText(b, string(x))
@@ -42,7 +69,7 @@ func join(L *lua.LState, n, size int) lua.LString {
 			b = appendNumber(b, float64(x))
 		}
 	}
-	return lua.LString(asText(b))
+	return b
 }
 
 func chargeConcat(L *lua.LState, size int) {

@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/scheduler"
 	"luacrawl/scheduler/weburl"
 )
 
@@ -22,12 +23,13 @@ type definition struct {
 	items     map[string]*declaration
 	steps     []pipelineStep // pipelines
 	functions map[string]bool
+	tasks     []scheduler.Task
 }
 
 var spiderName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // hooks are functions of a spider that are no callbacks.
-var hooks = []string{"make_request_from_data", "process_item", "seeds"}
+var hooks = []string{"make_request_from_data", "on_finished", "process_item", "seeds"}
 
 // fields are the keys of a spider's table that are no functions.
 var fields = []string{"allowed_domains", "args", "items", "name", "pipelines", "settings", "start_urls"}

@@ -169,6 +169,7 @@ func (g *generation) dryRun() error {
 	if err := v.ready(); err != nil {
 		return g.quote(err)
 	}
+	g.tasks = v.allTasks(d)
 	return nil
 }
 

@@ -24,6 +24,8 @@ type vm struct {
 	depth     int                          // protected calls and coroutines running inside each other
 	made      int                          // bytes of large values that the call has made,
 	looked    int                          // and when the heap was last looked at
+	text      []byte                       // the last large string that .. made in the call
+	tasks     []luaTask                    // that the files have named with every
 	broken    bool                         // it may not be used again
 	random    *rand.Rand                   // nil until a script asks for a number
 	requests  *lua.LTable                  // metatable of requests
@@ -77,6 +79,7 @@ func (v *vm) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (lua.L
 	defer end()
 	v.watch().begin(v)
 	defer v.watch().end(v)
+	defer func() { v.text = nil }()
 	v.running = v.L
 	v.L.SetTop(0)
 	v.depth, v.made, v.looked, v.loading = 0, 0, 0, v.loading[:0]

@@ -47,6 +47,14 @@ func (c *Client) Down() time.Time {
 	return c.down
 }
 
+// Ping asks Redis once whether it answers. The error says why it does not.
+func (c *Client) Ping(ctx context.Context) error {
+	if err := c.rdb.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("redis %s does not answer: %w", c.name, err)
+	}
+	return nil
+}
+
 // try calls fn until it succeeds, fails in a way that waiting does not help, or ctx ends. Redis being down, loading, read-only
 // or full is waited for: it is said once when it goes and once when it is back.
 func (c *Client) try(ctx context.Context, fn func() error) error {

@@ -129,6 +129,7 @@ func (c Config) fleet(k keyset) []setting {
 		{"dupefilter_key", k.dupefilter, true},
 		{"items_key", k.items, false},
 		{"download_delay", c.Delay.String(), false},
+		{"download_delay_ms", num(c.Delay.Milliseconds()), false}, // as scripts/lease.lua reads it
 		{"concurrent_requests_per_domain", num(int64(c.Concurrency)), false},
 		{"lease", c.Lease.String(), false},
 		{"lease_attempts", num(int64(c.LeaseAttempts)), false},

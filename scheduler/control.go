@@ -80,7 +80,7 @@ func (c *Client) SetControl(ctx context.Context, spider string, keys Keys, chang
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("controlling %s: %w", spider, c.explainRegistry(ctx, c.explain(ctx, c.keysOf(keys, spider), err)))
+		return 0, fmt.Errorf("controlling %s: %w", spider, c.explainRegistry(ctx, spider, c.explain(ctx, c.keysOf(keys, spider), err)))
 	}
 	return version, nil
 }

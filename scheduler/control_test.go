@@ -108,3 +108,24 @@ func TestWorkersReport(t *testing.T) {
 		}
 	})
 }
+
+// What a push changes of delay and concurrency holds for workers that were started with other values, and does not keep others out.
+func TestAgreedSettingsHoldForAll(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		children := []Child{{Request: &Request{URL: "http://a.test/1"}}, {Request: &Request{URL: "http://a.test/2"}}}
+		if _, _, err := k.Enqueue(k.ctx, children); err != nil {
+			t.Fatal(err)
+		}
+		changed := k.cfg
+		changed.Delay = time.Hour
+		if err := k.Agree(k.ctx, changed); err != nil {
+			t.Fatal(err)
+		}
+		x, err := k.Exchange(k.ctx, nil, 4, 0)
+		if err != nil || len(x.Leases) != 1 {
+			t.Errorf("%d leases of one host within its hour, %v", len(x.Leases), err)
+		}
+		k.cfg = changed
+		k.join()
+	})
+}

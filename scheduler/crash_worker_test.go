@@ -150,7 +150,7 @@ func (c crashCrawl) over(ctx context.Context, f *Frontier) (bool, error) {
 	if err != nil || !second.Done() || second.Dequeued != first.Dequeued {
 		return false, err
 	}
-	one, err := f.Finish(ctx)
+	one, err := f.Finish(ctx, "")
 	if one && !c.Quiet {
 		fmt.Println("finished")
 	}

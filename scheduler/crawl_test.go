@@ -159,7 +159,7 @@ func TestFinishedIsAnnouncedOnce(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		announce := func(f *Frontier, want bool) {
 			t.Helper()
-			if first, err := f.Finish(k.ctx); first != want || err != nil {
+			if first, err := f.Finish(k.ctx, ""); first != want || err != nil {
 				t.Errorf("first is %v, %v", first, err)
 			}
 			if s := k.check(); want && !s.Finished {

@@ -97,6 +97,21 @@ func (f *Frontier) join(ctx context.Context) error {
 	return r.err
 }
 
+// Agree makes the per-fleet settings of cfg those of the whole fleet, but for the ones that queued work depends on, which stay. Delay and
+// concurrency hold from the next lease of any worker on, the others for workers that join from now on. It may be called by any goroutine.
+func (f *Frontier) Agree(ctx context.Context, cfg Config) error {
+	var args []any
+	for _, s := range cfg.withDefaults().fleet(f.keys) {
+		if !s.layout && !strings.HasSuffix(s.name, "_key") {
+			args = append(args, s.name, s.value)
+		}
+	}
+	if _, err := f.run(ctx, agreeScript, args...); err != nil {
+		return fmt.Errorf("settings of the fleet of %s: %w", f.cfg.Spider, err)
+	}
+	return nil
+}
+
 func settingsError(ours []setting, name, fleet, worker string) error {
 	e := &SettingsError{Name: name, Fleet: fleet}
 	for _, s := range ours {

@@ -26,9 +26,9 @@ func (f *Frontier) Idle(ctx context.Context) (Idle, error) {
 }
 
 // Finish announces that the crawl is finished; first is true for one caller of a whole fleet, until new requests or
-// seeds come in or the crawl is flushed. With work left it announces nothing.
-func (f *Frontier) Finish(ctx context.Context) (first bool, err error) {
-	r, err := f.run(ctx, finishScript)
+// seeds come in or the crawl is flushed. With work left it announces nothing. Task is what is due then, OnFinished or "" for nothing.
+func (f *Frontier) Finish(ctx context.Context, task string) (first bool, err error) {
+	r, err := f.run(ctx, finishScript, task)
 	if err != nil {
 		return false, fmt.Errorf("announcing the end: %w", err)
 	}

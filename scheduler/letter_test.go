@@ -85,7 +85,7 @@ func TestRequeueWakesAFinishedCrawl(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
 		k.kill(k.lease(1), ReasonDownload)
-		if first, err := k.Finish(k.ctx); err != nil || !first {
+		if first, err := k.Finish(k.ctx, ""); err != nil || !first {
 			t.Fatal(first, err)
 		}
 		k.requeue(everything)
@@ -93,7 +93,7 @@ func TestRequeueWakesAFinishedCrawl(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		k.finish(k.lease(1))
-		if first, err := k.Finish(k.ctx); err != nil || !first {
+		if first, err := k.Finish(k.ctx, ""); err != nil || !first {
 			t.Errorf("its end is not announced again: %v %v", first, err)
 		}
 	})

@@ -51,7 +51,7 @@ func (c *Client) Observe() *Observer { return &Observer{client: c, keys: map[str
 func (o *Observer) Look(ctx context.Context, names []string, slotsOf string) (Overview, error) {
 	view, known, err := o.fleet(ctx)
 	if err != nil {
-		return view, fmt.Errorf("looking at the fleet: %w", o.client.explainRegistry(ctx, err))
+		return view, fmt.Errorf("looking at the fleet: %w", o.client.explainRegistry(ctx, "", err))
 	}
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(known))

@@ -71,7 +71,7 @@ func (c *Client) Registry(ctx context.Context) ([]Entry, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, err))
+		return nil, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, "", err))
 	}
 	return c.readEntries(entries.Val(), states.Val())
 }
@@ -109,7 +109,7 @@ func (c *Client) RegistryEntry(ctx context.Context, spider string) (Entry, error
 	})
 	switch {
 	case err != nil:
-		return Entry{}, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, err))
+		return Entry{}, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, "", err))
 	case entry.Err() != nil:
 		return Entry{}, fmt.Errorf("spider %q: %w", spider, ErrNoEntry)
 	}
@@ -177,7 +177,7 @@ func (c *Client) flip(ctx context.Context, spider, revision string, was int64, e
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("changing the registry: %w", c.explainRegistry(ctx, err))
+		return 0, fmt.Errorf("changing the registry: %w", c.explainRegistry(ctx, spider, c.explain(ctx, c.keysOf(Keys{}, spider), err)))
 	}
 	switch r.text(0) {
 	case "OK":
@@ -197,14 +197,14 @@ func (c *Client) flip(ctx context.Context, spider, revision string, was int64, e
 	return 0, conflict
 }
 
-// explainRegistry names the key of the registry that holds another type.
-func (c *Client) explainRegistry(ctx context.Context, err error) error {
+// explainRegistry names the key of the registry that holds another type; spider is the one whose history was written, "" when none was.
+func (c *Client) explainRegistry(ctx context.Context, spider string, err error) error {
 	if err == nil || !wrongType(err) {
 		return err
 	}
 	k := c.registry()
 	for key, want := range map[string]string{
-		k.registry(): "hash", k.states(): "hash", k.version(): "string", k.workers(): "zset", k.reports(): "hash",
+		k.registry(): "hash", k.states(): "hash", k.version(): "string", k.workers(): "zset", k.reports(): "hash", k.log(spider): "list",
 	} {
 		got, e := c.rdb.Type(ctx, key).Result()
 		if e == nil && got != "none" && got != want {

@@ -22,7 +22,7 @@ type WorkerReport struct {
 	Tool       string         `json:"tool"`           // its version of luacrawl
 	Only       []string       `json:"only,omitempty"` // spiders that it was told to run; none means all
 	Started    time.Time      `json:"started"`
-	Heap       int64          `json:"heap"` // bytes
+	Heap       int64          `json:"heap"` // bytes that were in use after its last garbage collection
 	Goroutines int            `json:"goroutines"`
 	Spiders    []SpiderReport `json:"spiders"`
 	Alive      bool           `json:"-"` // heard of lately; set when it is read
@@ -65,7 +65,7 @@ func (c *Client) report(ctx context.Context, id, text string, ttl time.Duration)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reporting: %w", c.explainRegistry(ctx, err))
+		return 0, fmt.Errorf("reporting: %w", c.explainRegistry(ctx, "", err))
 	}
 	return version, nil
 }
@@ -84,7 +84,7 @@ func (c *Client) Workers(ctx context.Context) ([]WorkerReport, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the workers: %w", c.explainRegistry(ctx, err))
+		return nil, fmt.Errorf("reading the workers: %w", c.explainRegistry(ctx, "", err))
 	}
 	return readReports(members.Val(), reports.Val(), clock.Val()), nil
 }
@@ -119,7 +119,7 @@ func (c *Client) RegistryVersion(ctx context.Context) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, err))
+		return 0, fmt.Errorf("reading the registry: %w", c.explainRegistry(ctx, "", err))
 	}
 	v, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil {

@@ -54,6 +54,7 @@ var (
 	flushScript   = newScript("flush", "flush")
 	joinScript    = newScript("join", "flush")
 	leaveScript   = newScript("leave", "flush")
+	agreeScript   = newScript("agree")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
 	requeueScript = newScript("requeue", "push", "strike")
@@ -64,6 +65,7 @@ var (
 	reportScript  = newScript("report", "registry")
 	slotsScript   = newScript("slots")
 	purgeScript   = newScript("purge", "letters")
+	taskScript    = newScript("task")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

@@ -28,6 +28,14 @@ type CrawlOptions struct {
 	UntilDone bool
 	Flush     bool // empty queue and filter first
 	OnItems   func([]engine.Item) error
+	Shared    Shared
+	Observer  engine.Observer // nil when nobody looks
+}
+
+// Shared is what the crawls of a process share. A nil field is the crawl's own.
+type Shared struct {
+	Places *engine.Places // that calls into spiders run on
+	Memory *fetch.Memory  // of bodies
 }
 
 // Crawl is the crawl of one spider in this process, with all that it needs: frontier, downloader, engine, and what keeps it in step
@@ -37,6 +45,7 @@ type Crawl struct {
 	options    CrawlOptions
 	settings   engine.Settings // of the start
 	frontier   *scheduler.Frontier
+	agreed     scheduler.Config // what the fleet was told last; only who calls Take
 	downloader *fetch.Downloader
 	engine     *engine.Crawl
 	told       chan struct{} // of a change of the control; holds one
@@ -62,16 +71,20 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 		return nil, err
 	}
 	_ = o.Voice.SetLevel(c.settings.LogLevel) // Merge has checked it
-	if c.frontier, err = scheduler.Open(ctx, o.Client, c.frontierConfig()); err != nil {
+	c.agreed = c.frontierConfig(c.settings)
+	config := c.agreed
+	config.FlushOnStart, config.Revision = o.Flush, o.Spider.Revision()
+	if c.frontier, err = scheduler.Open(ctx, o.Client, config); err != nil {
 		return nil, err
 	}
 	sinks, err := c.sinks(ctx)
 	if err != nil {
 		return nil, errors.Join(err, c.leave(ctx))
 	}
-	config := c.settings.FetchConfig()
-	config.EnvironmentProxy = o.Source.Outside.Proxy
-	c.downloader = fetch.New(config)
+	download := c.settings.FetchConfig()
+	download.EnvironmentProxy = o.Source.Outside.Proxy
+	download.Memory = o.Shared.Memory
+	c.downloader = fetch.New(download)
 	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
@@ -87,8 +100,7 @@ func (c *Crawl) merge() (engine.Settings, error) {
 	return c.options.Source.Layers.Merge(c.options.Source.String(), c.options.Spider.Settings())
 }
 
-func (c *Crawl) frontierConfig() scheduler.Config {
-	s := c.settings
+func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 	return scheduler.Config{
 		Spider:          c.options.Spider.Name(),
 		Keys:            s.Keys,
@@ -100,10 +112,8 @@ func (c *Crawl) frontierConfig() scheduler.Config {
 		LeaseAttempts:   s.LeaseAttempts,
 		MaxPending:      s.MaxPending,
 		Persist:         s.SchedulerPersist,
-		FlushOnStart:    c.options.Flush,
 		DupefilterDebug: s.DupefilterDebug,
 		Worker:          c.options.Worker,
-		Revision:        c.options.Spider.Revision(),
 		Logger:          c.options.Voice.Logger,
 	}
 }
@@ -115,10 +125,12 @@ func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 		Frontier:   c.frontier,
 		Downloader: c.downloader,
 		Logger:     c.options.Voice.Logger,
+		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		Sinks:      sinks,
 		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
+		Observer:   c.options.Observer,
 		OnItems:    c.options.OnItems,
 		OnControl:  func(int64, scheduler.State) { c.Nudge() },
 	}
@@ -145,6 +157,30 @@ func (c *Crawl) Run(ctx context.Context) (sum engine.Summary, err error) {
 	return c.engine.Run(ctx)
 }
 
+// Take takes a revision over that was pushed; older is luabind's. Settings of the fleet that it changes hold for all workers from the next
+// lease on. The error says why the last good revision goes on.
+func (c *Crawl) Take(rev *scheduler.Revision, older luabind.Older) error {
+	if err := c.Reloader.Take(rev, older); err != nil {
+		return err
+	}
+	settings, err := c.merge()
+	if err != nil {
+		return err
+	}
+	config := c.frontierConfig(settings)
+	if config == c.agreed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if err := c.frontier.Agree(ctx, config); err != nil {
+		c.options.Voice.Logger.Error("the settings of the fleet are those of before", "error", err)
+		return nil
+	}
+	c.agreed = config
+	return nil
+}
+
 // Stop ends a Run without grace: pages that run are handed back.
 func (c *Crawl) Stop() {
 	c.mu.Lock()
@@ -159,6 +195,12 @@ func (c *Crawl) Kill() { c.engine.Kill() }
 
 // Progress may be asked at any time.
 func (c *Crawl) Progress() engine.Progress { return c.engine.Progress() }
+
+// Watched is how the crawl does. Its rate is not known.
+func (c *Crawl) Watched() Watched {
+	s := Status{Spider: c.options.Spider.Name(), Revision: c.options.Spider.Content().ID, Broken: c.Unmended(), Progress: c.Progress()}
+	return Watched{s, c.engine.Stats()}
+}
 
 // Settings are those of the start.
 func (c *Crawl) Settings() engine.Settings { return c.settings }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"luacrawl/engine"
+	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
 )
 
@@ -25,9 +27,10 @@ type Options struct {
 	Outside  Outside
 	Args     map[string]string // spider.args of all spiders
 	Identity Identity
-	Voice    Voice                     // of the host itself
-	VoiceOf  func(spider string) Voice // of what runs a spider
-	OnEnded  func(Ended)               // a crawl of a spider has ended; called from several goroutines
+	Voice    Voice                               // of the host itself
+	VoiceOf  func(spider string) Voice           // of what runs a spider
+	Observe  func(spider string) engine.Observer // of what runs a spider; nil when nobody looks
+	OnEnded  func(Ended)                         // a crawl of a spider has ended; called from several goroutines
 }
 
 // Host runs the spiders of the fleet in this process:
@@ -40,6 +43,7 @@ type Host struct {
 	Options
 	shelf    shelf
 	reporter *Reporter
+	shared   Shared
 	gone     chan *resident // that have ended
 
 	// Only Run's goroutine.
@@ -57,6 +61,7 @@ type Host struct {
 func New(o Options) *Host {
 	h := &Host{Options: o, shelf: newShelf(o.Data, o.Client.Namespace()), gone: make(chan *resident), residents: map[string]*resident{}, version: -1}
 	h.Identity.Only = o.Only
+	h.shared = Shared{Places: engine.NewPlaces(), Memory: fetch.NewMemory(0)}
 	h.reporter = NewReporter(o.Client, o.Voice, h.Identity, h.reports, nil)
 	return h
 }

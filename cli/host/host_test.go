@@ -1,6 +1,7 @@
 package host
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,24 +93,35 @@ func TestBrokenPushes(t *testing.T) {
 // TestDamagedRevision: a revision that is not what was pushed is refused, and taken over once it is mended, by a push or by itself.
 func TestDamagedRevision(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	good, v := f.pushText("news", "1")
-	h := f.host("")
-	h.confirms(good, v)
-	next := revision("news", "news.lua", spiderText("news", "2"))
-	if _, err := f.client.PutRevision(t.Context(), next); err != nil {
-		t.Fatal(err)
+	for name, spoil := range map[string]func(manifest, file string) (string, string){
+		"truncated manifest": func(m, f string) (string, string) { return m[:len(m)/2], f },
+		"edited manifest":    func(m, f string) (string, string) { return strings.ReplaceAll(m, "news.lua", "mine.lua"), f },
+		"truncated file":     func(m, f string) (string, string) { return m, f[:len(f)/2] },
+		"edited file":        func(m, f string) (string, string) { return m, strings.Replace(f, "version", "Version", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			good, v := f.pushText("news", "1")
+			h := f.host("")
+			h.confirms(good, v)
+			next := revision("news", "news.lua", spiderText("news", "2"))
+			if _, err := f.client.PutRevision(t.Context(), next); err != nil {
+				t.Fatal(err)
+			}
+			manifest, file := "luacrawl:revision:"+next.ID[:12], fmt.Sprintf("luacrawl:file:%x", sha256.Sum256(next.Files["news.lua"]))
+			m, text := f.redis.Strings("GET", manifest)[0], f.redis.Strings("GET", file)[0]
+			badManifest, badFile := spoil(m, text)
+			f.redis.Strings("MSET", manifest, badManifest, file, badFile)
+			v = f.flip(next, scheduler.Adopt)
+			h.refuses(good, v, "damaged")
+			if n := strings.Count(h.log.String(), "not reloaded"); n != 1 {
+				t.Errorf("said %d times:\n%s", n, h.log)
+			}
+			f.redis.Strings("MSET", manifest, m, file, text)
+			h.confirms(next, v)
+		})
 	}
-	key := "luacrawl:revision:" + next.ID[:12]
-	whole := f.redis.Strings("GET", key)[0]
-	f.redis.Strings("SET", key, whole[:len(whole)/2])
-	v = f.flip(next, scheduler.Adopt)
-	h.refuses(good, v, "damaged")
-	if n := strings.Count(h.log.String(), "damaged"); n != 1 {
-		t.Errorf("said %d times:\n%s", n, h.log)
-	}
-	f.redis.Strings("SET", key, whole)
-	h.confirms(next, v)
 }
 
 // TestRevisionOfANewerVersion: what a manifest or an entry says beyond what this version knows is no harm.
@@ -229,11 +241,12 @@ func TestLiveSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set(map[string]string{"concurrent_requests": "9", "log_level": "warn", "robotstxt_obey": "false", "lease": "5"})
+	set(map[string]string{"concurrent_requests": "9", "log_level": "warn", "robotstxt_obey": "false", "lease": "5", "retry_times": "many"})
 	h.says("news: set live: concurrent_requests=9, log_level=warn")
 	h.says("news: log level warn")
 	h.says("setting robotstxt_obey: it guards others")
 	h.says("setting lease: all workers of a crawl agree on it")
+	h.says(`setting retry_times: want`)
 	h.reports("news", "nine pages are in flight", func(s *scheduler.SpiderReport) bool { return s.InFlight >= 8 })
 	set(map[string]string{"concurrent_requests": ""})
 	h.says("concurrent_requests is no longer set")
@@ -275,4 +288,29 @@ func TestForbiddenRegistry(t *testing.T) {
 	h.says("NOPERM")
 	h.says("news: running revision " + good.ID[:12])
 	f.itemsFrom("news", "1")
+}
+
+// TestPushChangesFleetSettings: a push that changes the delay holds for the workers that run, and keeps no other out.
+func TestPushChangesFleetSettings(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	rev, v := f.pushText("news", "1")
+	first := f.host("")
+	f.seed("news")
+	first.confirms(rev, v)
+	f.itemsFrom("news", "1")
+	text := strings.Replace(spiderText("news", "2"), "return spider", "spider.settings = { download_delay = 0.25, concurrent_requests_per_domain = 3, lease_attempts = 7 }\nreturn spider", 1)
+	slow := revision("news", "news.lua", text)
+	v = f.push(slow, scheduler.Adopt)
+	first.confirms(slow, v)
+	f.eventually("the fleet's delay", func() bool {
+		return slices.Equal(f.redis.Strings("HMGET", "news:meta", "set:download_delay_ms", "set:concurrent_requests_per_domain", "set:lease_attempts"), []string{"250", "3", "7"})
+	})
+	second := f.host("")
+	second.confirms(slow, v)
+	second.reports("news", "it crawls beside the first", func(s *scheduler.SpiderReport) bool { return s.Error == "" && s.Revision == slow.ID })
+	f.itemsFrom("news", "2")
+	if log := second.log.String(); strings.Contains(log, "setting download_delay") {
+		t.Error(log)
+	}
 }

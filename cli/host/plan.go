@@ -20,8 +20,8 @@ type settingsPlan struct {
 }
 
 // planSettings checks the settings of an edit, before being those in effect. Those that cannot change are refused; those that cannot change
-// now stay as they are.
-func (l Layers) planSettings(file string, before, edited map[string]any) (settingsPlan, error) {
+// now stay as they are. With a push the settings of the fleet change for all workers at once.
+func (l Layers) planSettings(file string, before, edited map[string]any, pushed bool) (settingsPlan, error) {
 	if _, err := l.Merge(file, edited); err != nil {
 		return settingsPlan{}, err
 	}
@@ -33,7 +33,7 @@ func (l Layers) planSettings(file string, before, edited map[string]any) (settin
 		case l.decide(name):
 		case slices.Contains(fixedSettings, name):
 			return settingsPlan{}, fixedError(file, name, old, edited[name])
-		case live[name]:
+		case live[name], pushed && engine.IsFleetSetting(name):
 			p.now = append(p.now, name)
 			continue
 		default:

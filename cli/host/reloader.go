@@ -61,7 +61,7 @@ func (r *Reloader) edit(file string, reload func(accept func(map[string]any) err
 	r.file = cmp.Or(file, r.file)
 	var plan settingsPlan
 	done, err := reload(func(settings map[string]any) (err error) {
-		plan, err = r.layers.planSettings(r.file, r.effective, settings)
+		plan, err = r.layers.planSettings(r.file, r.effective, settings, file != "")
 		return err
 	})
 	mended := r.note(done, err)

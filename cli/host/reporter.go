@@ -89,7 +89,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 
 func (r *Reporter) now() scheduler.WorkerReport {
 	report := r.report
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/sched/goroutines:goroutines"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/sched/goroutines:goroutines"}}
 	metrics.Read(sample)
 	report.Heap, report.Goroutines = int64(sample[0].Value.Uint64()), int(sample[1].Value.Uint64())
 	report.Spiders = r.spiders()

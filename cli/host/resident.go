@@ -47,15 +47,16 @@ type resident struct {
 	ended   chan crawlEnd
 
 	mu      sync.Mutex
-	offered *offer          // guarded by mu; not yet considered
-	crawl   *Crawl          // guarded by mu; nil while none runs
-	version int64           // guarded by mu; of entry
-	shown   string          // guarded by mu; ID of what is loaded
-	broken  error           // guarded by mu; why the newest revision is not in effect
-	unread  error           // guarded by mu; why the registry does not say what the newest is
-	trouble error           // guarded by mu; why no crawl runs
-	last    engine.Progress // guarded by mu; of the last crawl
-	rates   Rates           // guarded by mu
+	offered *offer           // guarded by mu; not yet considered
+	crawl   *Crawl           // guarded by mu; nil while none runs
+	version int64            // guarded by mu; of entry
+	shown   string           // guarded by mu; ID of what is loaded
+	broken  error            // guarded by mu; why the newest revision is not in effect
+	unread  error            // guarded by mu; why the registry does not say what the newest is
+	trouble error            // guarded by mu; why no crawl runs
+	last    engine.Progress  // guarded by mu; of the last crawl
+	stats   map[string]int64 // guarded by mu; of crawls that have ended
+	rates   Rates            // guarded by mu
 }
 
 type crawlEnd struct {
@@ -66,7 +67,7 @@ type crawlEnd struct {
 }
 
 func newResident(h *Host, name string) *resident {
-	return &resident{host: h, name: name, voice: h.VoiceOf(name), wake: make(chan struct{}, 1), halted: make(chan struct{}), ended: make(chan crawlEnd)}
+	return &resident{host: h, name: name, voice: h.VoiceOf(name), wake: make(chan struct{}, 1), halted: make(chan struct{}), ended: make(chan crawlEnd), stats: map[string]int64{}}
 }
 
 // offer gives it the newest state of the registry.
@@ -307,8 +308,13 @@ func (r *resident) fromShelf() {
 
 // start opens the crawl and lets it run.
 func (r *resident) start(ctx context.Context) {
+	var observer engine.Observer
+	if r.host.Observe != nil {
+		observer = r.host.Observe(r.name)
+	}
 	c, err := Open(ctx, CrawlOptions{
-		Client: r.host.Client, Spider: r.spider, Source: r.source, Voice: r.voice, Worker: r.host.Identity.Worker, Flush: false,
+		Observer: observer,
+		Client:   r.host.Client, Spider: r.spider, Source: r.source, Voice: r.voice, Worker: r.host.Identity.Worker, Shared: r.host.shared,
 	})
 	if err != nil {
 		r.fail(ctx, err)
@@ -336,6 +342,7 @@ func (r *resident) crawlEnded(ctx context.Context, end crawlEnd) {
 	err := errors.Join(end.err, end.crawl.Close(ctx))
 	r.mu.Lock()
 	r.last, r.crawl = end.crawl.Progress(), nil
+	addStats(r.stats, end.sum.Stats)
 	r.mu.Unlock()
 	if end.lasted > retryMost {
 		r.failure = 0
@@ -374,24 +381,4 @@ func (r *resident) setTrouble(err error) {
 	r.trouble = err
 	r.mu.Unlock()
 	r.host.reporter.Nudge()
-}
-
-// status is how it does, and the version of the entry that it was told of last.
-func (r *resident) status(now time.Time) (Status, int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := Status{Spider: r.name, Revision: r.shown, Progress: r.last}
-	if r.crawl != nil {
-		s.Progress = r.crawl.Progress()
-	}
-	s.Rate = r.rates.Add(now, s.Progress.Pages)
-	switch {
-	case r.broken != nil:
-		s.Error, s.Broken = r.broken.Error(), whereBroken(r.broken, "the newest revision")
-	case r.unread != nil:
-		s.Error = r.unread.Error()
-	case r.trouble != nil:
-		s.Error = r.trouble.Error()
-	}
-	return s, r.version
 }

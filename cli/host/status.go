@@ -28,6 +28,21 @@ func (h *Host) Spiders() []Status {
 	return list
 }
 
+// Watched is how one spider does, with the counters of this process, which have Scrapy's names.
+type Watched struct {
+	Status
+	Stats map[string]int64
+}
+
+// Watched are how all spiders do, by name. Counters are since the process began to run the spider.
+func (h *Host) Watched() []Watched {
+	var list []Watched
+	for _, r := range h.all() {
+		list = append(list, r.watched())
+	}
+	return list
+}
+
 // reports are the same for the fleet.
 func (h *Host) reports() []scheduler.SpiderReport {
 	h.mu.Lock()

@@ -41,7 +41,7 @@ func (b *buffer) recycle() {
 
 // body is the memory of one response's body. Its zero value holds none.
 type body struct {
-	memory *budget
+	memory *Memory
 	limit  int64 // of the body's size, bytes
 	grant  grant
 	buf    *buffer

@@ -25,7 +25,7 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 		}
 		io.WriteString(w, page)
 	})
-	d := newDownloader(t, Config{MaxInMemory: 150_000, Concurrency: 24, MaxSize: 100_000})
+	d := newDownloader(t, Config{Memory: NewMemory(150_000), Concurrency: 24, MaxSize: 100_000})
 	var all sync.WaitGroup
 	for i := range 24 {
 		all.Go(func() {
@@ -55,7 +55,7 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 func TestFetchWaitsForMemory(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })
-	d := newDownloader(t, Config{MaxInMemory: 4096, IdleTimeout: 100 * time.Millisecond})
+	d := newDownloader(t, Config{Memory: NewMemory(4096), IdleTimeout: 100 * time.Millisecond})
 	first, err := get(t, d, s.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type Config struct {
 	IdleTimeout    time.Duration // of silence within a body; 30 s
 	MaxHeader      int64         // of a response's header, in bytes; 256 KB, as browsers have it
 	MaxSize        int64         // of a body after decoding, in bytes, and of what comes over the wire for it; 32 MB
-	MaxInMemory    int64         // of all bodies together, in bytes; one download may go beyond it by its own body; 256 MB
+	Memory         *Memory       // for bodies, which several Downloaders may share; one of its own of 256 MB
 	UserAgent      string        // when a request has none; "luacrawl"
 	Concurrency    int           // downloads at once that connections are kept for; 16
 
@@ -46,7 +46,7 @@ func (c Config) withDefaults() Config {
 		IdleTimeout:    cmp.Or(max(c.IdleTimeout, 0), 30*time.Second),
 		MaxHeader:      cmp.Or(max(c.MaxHeader, 0), 256<<10),
 		MaxSize:        cmp.Or(max(c.MaxSize, 0), 32<<20),
-		MaxInMemory:    cmp.Or(max(c.MaxInMemory, 0), 256<<20),
+		Memory:         cmp.Or(c.Memory, NewMemory(0)),
 		UserAgent:      cmp.Or(c.UserAgent, "luacrawl"),
 		Concurrency:    cmp.Or(max(c.Concurrency, 0), 16),
 
@@ -64,7 +64,7 @@ type Downloader struct {
 	guard     *guard
 	proxies   *rotation   // nil without Config.Proxies
 	defaults  http.Header // sent as it is with requests that have no header of their own; never written to
-	memory    *budget
+	memory    *Memory
 }
 
 // New makes a Downloader.
@@ -78,7 +78,7 @@ func New(cfg Config) *Downloader {
 		guard:    guard,
 		proxies:  newRotation(cfg.Proxies),
 		defaults: defaultHeader(cfg),
-		memory:   &budget{free: cfg.MaxInMemory},
+		memory:   cfg.Memory,
 		transport: &http.Transport{
 			DialContext:            dialer.dial,
 			Proxy:                  proxyOf,

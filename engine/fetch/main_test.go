@@ -113,8 +113,8 @@ func wantAllFree(t testing.TB, d *Downloader) {
 	t.Helper()
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()
-	if d.memory.free != d.cfg.MaxInMemory || d.memory.over != nil || len(d.memory.waiters) != 0 {
-		t.Errorf("budget: %d of %d free, over %v, %d waiting", d.memory.free, d.cfg.MaxInMemory, d.memory.over, len(d.memory.waiters))
+	if d.memory.free != d.memory.size || d.memory.over != nil || len(d.memory.waiters) != 0 {
+		t.Errorf("budget: %d of %d free, over %v, %d waiting", d.memory.free, d.memory.size, d.memory.over, len(d.memory.waiters))
 	}
 }
 

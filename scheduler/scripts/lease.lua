@@ -8,16 +8,19 @@
 -- was delayed on a broken connection, its answer came long ago, and some of those leases may have ended.
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
--- Live settings that people have made (kept:...) go before the worker's own delay and concurrency.
+-- Live settings that people have made (kept:...) go before what the fleet has agreed on (set:...), and that before the worker's own.
 -- Returns {wait ms, now, epoch, "<state> <version of the control>", pending, (id, slot, member)...}; the same nonce again gets the same leases.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain')
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
+  'set:download_delay_ms', 'set:concurrent_requests_per_domain')
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
 local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
-if state[7] and tonumber(state[7]) then delay = tonumber(state[7]) end
-if state[8] and tonumber(state[8]) then concurrency = tonumber(state[8]) end
+for _, i in ipairs({9, 7}) do
+  if state[i] and tonumber(state[i]) then delay = tonumber(state[i]) end
+  if state[i + 1] and tonumber(state[i + 1]) then concurrency = tonumber(state[i + 1]) end
+end
 
 local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%d+)')
 local number, stored = tonumber(ARGV[11]), tonumber(last or 0)

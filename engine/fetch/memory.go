@@ -1,22 +1,30 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
 )
 
-// budget bounds the memory of all bodies. Downloads take from it piece by piece, so that a wrong Content-Length reserves nothing,
-// and wait in order when it is used up. One download at a time may take more than there is: it can always go on to its end, and
+// Memory bounds what all bodies take, of one Downloader or of several that share it. Downloads take from it piece by piece, so that a
+// wrong Content-Length reserves nothing, and wait in order when it is used up. One download at a time may take more than there is: it can always go on to its end, and
 // with its release the next. So the budget cannot deadlock, and is exceeded by one body at most.
-type budget struct {
+type Memory struct {
+	size    int64
 	mu      sync.Mutex
 	free    int64     // below zero while over has taken more than there was
 	over    *grant    // may take without limit, until it has given all back
 	waiters []*waiter // in order of arrival
 }
 
-// grant is what one body has taken. The budget's mu guards it.
+// NewMemory makes a Memory of so many bytes; 0 means 256 MB.
+func NewMemory(bytes int64) *Memory {
+	bytes = cmp.Or(max(bytes, 0), 256<<20)
+	return &Memory{size: bytes, free: bytes}
+}
+
+// grant is what one body has taken. The Memory's mu guards it.
 type grant struct{ held int64 }
 
 type waiter struct {
@@ -26,7 +34,7 @@ type waiter struct {
 }
 
 // take adds n bytes to g, or returns a waiter for them.
-func (b *budget) take(g *grant, n int64) *waiter {
+func (b *Memory) take(g *grant, n int64) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g == b.over || len(b.waiters) == 0 && b.admit(g, n) {
@@ -39,7 +47,7 @@ func (b *budget) take(g *grant, n int64) *waiter {
 }
 
 // wait returns when w has been served. When ctx ends first it returns ctx's cause.
-func (b *budget) wait(ctx context.Context, w *waiter) error {
+func (b *Memory) wait(ctx context.Context, w *waiter) error {
 	select {
 	case <-w.ready:
 		return nil
@@ -50,7 +58,7 @@ func (b *budget) wait(ctx context.Context, w *waiter) error {
 }
 
 // admit reports whether g may have n bytes now.
-func (b *budget) admit(g *grant, n int64) bool {
+func (b *Memory) admit(g *grant, n int64) bool {
 	if b.free >= n {
 		return true
 	}
@@ -60,13 +68,13 @@ func (b *budget) admit(g *grant, n int64) bool {
 	return b.over == g
 }
 
-func (b *budget) grant(g *grant, n int64) {
+func (b *Memory) grant(g *grant, n int64) {
 	b.free -= n
 	g.held += n
 }
 
 // give takes n bytes off g; with the last of them g's right to go beyond the budget passes on.
-func (b *budget) give(g *grant, n int64) {
+func (b *Memory) give(g *grant, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.grant(g, -n)
@@ -77,7 +85,7 @@ func (b *budget) give(g *grant, n int64) {
 }
 
 // leave takes a waiter out of the line. If it has been served meanwhile its grant stands, and its body gives it back.
-func (b *budget) leave(w *waiter) {
+func (b *Memory) leave(w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if i := slices.Index(b.waiters, w); i >= 0 {
@@ -87,7 +95,7 @@ func (b *budget) leave(w *waiter) {
 }
 
 // wake serves waiters from the front of the line. The caller holds mu.
-func (b *budget) wake() {
+func (b *Memory) wake() {
 	for len(b.waiters) > 0 {
 		w := b.waiters[0]
 		if !b.admit(w.g, w.n) {

@@ -21,7 +21,7 @@ func served(w *waiter) bool {
 
 func TestBudgetOneGoesBeyond(t *testing.T) {
 	t.Parallel()
-	b := &budget{free: 100}
+	b := NewMemory(100)
 	var first, second, third grant
 	if !served(b.take(&first, 90)) || !served(b.take(&second, 50)) {
 		t.Fatal("one within the budget and one beyond it do not wait")
@@ -46,7 +46,7 @@ func TestBudgetOneGoesBeyond(t *testing.T) {
 
 func TestBudgetServesInOrder(t *testing.T) {
 	t.Parallel()
-	b := &budget{free: 100}
+	b := NewMemory(100)
 	var over, large, small grant
 	b.take(&over, 150)
 	wLarge, wSmall := b.take(&large, 80), b.take(&small, 10)
@@ -66,7 +66,7 @@ func TestBudgetServesInOrder(t *testing.T) {
 
 func TestBudgetLeavingLetsTheNextOn(t *testing.T) {
 	t.Parallel()
-	b := &budget{free: 100}
+	b := NewMemory(100)
 	var over, first, second grant
 	b.take(&over, 150)
 	b.give(&over, 100)
@@ -90,7 +90,7 @@ func TestBudgetLeavingLetsTheNextOn(t *testing.T) {
 // A waiter that is served in the moment it leaves keeps what it got, for its body to give back.
 func TestBudgetServedWhileLeaving(t *testing.T) {
 	t.Parallel()
-	b := &budget{free: 10}
+	b := NewMemory(10)
 	var over, g grant
 	b.take(&over, 20)
 	w := b.take(&g, 10)
