@@ -19,6 +19,8 @@ type fleet struct {
 	t       *testing.T
 	spider  string
 	args    []string
+	environ []string // beside the test's own
+	dir     string   // of all workers; "" is one for each
 	workers []*process
 	started int
 }
@@ -30,17 +32,26 @@ func startFleet(t *testing.T, n int, spider string, args ...string) *fleet {
 		t.Fatal(err)
 	}
 	f := &fleet{t: t, spider: path, args: args}
+	f.grow(n)
+	return f
+}
+
+// grow adds workers.
+func (f *fleet) grow(n int) {
 	for range n {
 		f.workers = append(f.workers, f.start())
 	}
-	return f
 }
 
 // start makes a worker whose user agent tells a site which process asks.
 func (f *fleet) start() *process {
 	f.started++
 	args := []string{"run", f.spider, "--until-done", "--set", "user_agent=worker-" + strconv.Itoa(f.started)}
-	return startLuacrawl(f.t, "", append(args, f.args...)...)
+	dir := f.dir
+	if dir == "" {
+		dir = f.t.TempDir()
+	}
+	return startEnvironment(f.t, "luacrawl", dir, f.environ, append(args, f.args...)...)
 }
 
 // killOne kills a worker at random and starts another in its place.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,8 +30,14 @@ func startCommand(t *testing.T, command, dir string, args ...string) *process {
 	if dir == "" {
 		dir = t.TempDir()
 	}
+	return startEnvironment(t, command, dir, nil, args...)
+}
+
+// startEnvironment is startCommand with more variables in its environment.
+func startEnvironment(t *testing.T, command, dir string, environment []string, args ...string) *process {
+	t.Helper()
 	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, append(os.Environ(), privateAllowed)
+	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, slices.Concat(os.Environ(), []string{privateAllowed}, environment)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

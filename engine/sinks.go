@@ -94,7 +94,7 @@ func newSinks(c *Crawl) *sinks {
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer + 1 // a task
 	for i, to := range c.Sinks {
-		s.stages = append(s.stages, &stage{sinks: s, at: i, sink: to, in: make(chan *parcel, room)})
+		s.stages = append(s.stages, &stage{sinks: s, at: i, sink: to, in: make(chan *parcel, room), most: sinkFirst})
 	}
 	return s
 }

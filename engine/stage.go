@@ -11,7 +11,10 @@ import (
 )
 
 const (
-	sinkBatch   = 500                   // records of a write
+	sinkFirst   = 8                     // records of the first write
+	sinkBatch   = 500                   // records of a write, at most
+	sinkQuick   = time.Second / 2       // a write that takes less is followed by a larger one
+	sinkSlow    = 2 * time.Second       // a write that takes more is followed by a smaller one
 	sinkBytes   = 4 << 20               // of a write, as far as it is known before
 	sinkGather  = 20 * time.Millisecond // for which a write waits for company
 	sinkAgain   = 5 * time.Second       // at most, between two tries of a sink that is down
@@ -25,6 +28,7 @@ type stage struct {
 	sink  export.Sink
 	in    chan *parcel // never full: no more pages are on their way than it holds
 	open  bool         // only Run's goroutine
+	most  int          // records of the next write; only Run's goroutine
 
 	mu    sync.Mutex
 	known SinkState // guarded by mu
@@ -58,7 +62,7 @@ func (st *stage) gather(first *parcel) []*parcel {
 	add(first)
 	timer := time.NewTimer(sinkGather)
 	defer timer.Stop()
-	for n < sinkBatch && size < sinkBytes {
+	for n < st.most && size < sinkBytes {
 		select {
 		case p := <-st.in:
 			batch = append(batch, p)
@@ -79,7 +83,9 @@ func (st *stage) write(batch []*parcel) {
 		if len(records) == 0 {
 			return
 		}
+		start := time.Now()
 		refused, err := st.try(records)
+		st.pace(len(records), time.Since(start))
 		if err == nil {
 			st.taken(len(records), refused, from)
 			return
@@ -134,6 +140,16 @@ func (st *stage) try(records []export.Record) (refused []export.Refusal, err err
 		}
 	}
 	return refused, err
+}
+
+// pace keeps writes short: pages are done, and their places free, only when the whole write is.
+func (st *stage) pace(n int, took time.Duration) {
+	switch {
+	case took > sinkSlow:
+		st.most = max(1, int(float64(n)*float64(sinkSlow)/float64(took)))
+	case took < sinkQuick && n >= st.most:
+		st.most = min(2*st.most, sinkBatch)
+	}
 }
 
 // taken notes a write that has succeeded.

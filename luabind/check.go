@@ -78,6 +78,9 @@ func (c *check) load() {
 		c.vm, err = c.gen.newVM()
 	}
 	if err == nil {
+		err = c.ready()
+	}
+	if err == nil {
 		return
 	}
 	main := c.gen.display + c.gen.mainPath
@@ -87,6 +90,16 @@ func (c *check) load() {
 		return
 	}
 	c.add(main, 0, KindLoad, err.Error())
+}
+
+// ready loads the modules of the pipelines. What is wrong with the spider's table, spider says.
+func (c *check) ready() error {
+	d, err := define(c.vm.spider)
+	if err != nil {
+		return nil
+	}
+	c.gen.definition = *d
+	return c.vm.ready()
 }
 
 // lint looks through the files that compile.
@@ -153,7 +166,8 @@ type places map[string]int
 // of is the line of the field that a message is about, 0 when it cannot be told.
 func (p places) of(message string) int {
 	for field, line := range p {
-		if strings.HasPrefix(message, "spider."+field+" ") || strings.HasPrefix(message, "spider."+field+"[") {
+		rest, ok := strings.CutPrefix(message, "spider."+field)
+		if ok && strings.IndexAny(rest, " [.:") == 0 {
 			return line
 		}
 	}

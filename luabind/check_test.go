@@ -81,7 +81,12 @@ goto out
 		"all at once": {file("local s = { name = 'a',\n nam = 'b', settings = { leas = 1 } }\nfunction s.parse(r)\n emit(r:follow('/', 'x_x_x')) prnt()\nend\nreturn s"),
 			"spiders/spider.lua:2: unknown field \"nam\" in the spider's table; did you mean \"name\"?\nspiders/spider.lua:2: unknown setting \"leas\": did you mean \"lease\"?\n" +
 				"spiders/spider.lua:4: callback \"x_x_x\" is no function of the spider; it has [\"parse\"]\nspiders/spider.lua:4: undefined global \"prnt\"; did you mean \"print\"?"},
-		"missing": {luabindtest.Files{}, `spiders/spider.lua: there is no such file`},
+		"declared items":       {file("local s = { name = 'a', items = { a = { n = 'number' } } }\nfunction s.parse() emit(items.a { n = 1 }) unavailable('x') end\nreturn s"), ""},
+		"badly declared items": {file("local s = { name = 'a', items = { a = { n = 'numbr' } } }\nfunction s.parse() emit(items.a { n = 1 }) end\nreturn s"), `spiders/spider.lua:1: spider.items.a.n: unknown type "numbr"; did you mean "number"?`},
+		"in a pipeline": {luabindtest.Files{luabindtest.Main: "return { name = 'a', parse = function() end, pipelines = { { 'm', order = 1 }, { 'redis', order = 2 } } }", "m.lua": "return { process_item = function(item)\n drp('x') end }"},
+			`spiders/m.lua:2: undefined global "drp"; did you mean "drop"?`},
+		"no such pipeline": {file("return { name = 'a', parse = function() end, pipelines = { { 'm', order = 1 } } }"), `spiders/spider.lua: require: there is no module "m": neither the file spiders/m.lua nor one of the built-in [hash json re sql text time url]`},
+		"missing":          {luabindtest.Files{}, `spiders/spider.lua: there is no such file`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

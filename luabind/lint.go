@@ -77,6 +77,9 @@ func newLinter(c *check) *linter {
 		for name := range named(c.vm.L.G.Global) {
 			l.globals[name] = true
 		}
+		if c.vm.spider.RawGetString("items") != lua.LNil {
+			l.globals["items"] = true // even when its declarations are wrong
+		}
 	}
 	return l
 }
