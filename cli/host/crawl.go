@@ -117,6 +117,7 @@ func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 		Logger:     c.options.Voice.Logger,
 		Seeds:      c.options.Seeds,
 		Sinks:      sinks,
+		Files:      c.stores(),
 		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
 		OnItems:    c.options.OnItems,
