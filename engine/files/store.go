@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash"
 	"io/fs"
 	"mime"
@@ -15,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,11 +31,12 @@ type Entry struct {
 // whole or not at all, and what is there is never changed.
 type Store struct {
 	Options
-	now func() time.Time
+	now   func() time.Time
+	sweep *sync.Once
 }
 
 // NewStore does nothing to the folder until a file comes.
-func NewStore(o Options) *Store { return &Store{Options: o, now: time.Now} }
+func NewStore(o Options) *Store { return &Store{Options: o, now: time.Now, sweep: &sync.Once{}} }
 
 // note is where what is known of a URL lies.
 func (s *Store) note(u string) string {
@@ -78,11 +79,25 @@ func (s *Store) Create() (*File, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
+	s.sweep.Do(func() { s.clean(folder) })
 	file, err := os.CreateTemp(folder, "*.part")
 	if err != nil {
 		return nil, err
 	}
 	return &File{store: s, file: file, sum: sha256.New()}, nil
+}
+
+// clean removes what processes have left that were killed: no download is as old.
+func (s *Store) clean(folder string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // it costs room and nothing else
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > 2*s.Timeout+time.Hour {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
+		}
+	}
 }
 
 func (f *File) Write(p []byte) (int, error) {
@@ -177,6 +192,3 @@ var extensions = map[string]string{
 	"application/pdf": ".pdf", "application/zip": ".zip", "application/gzip": ".gz", "application/json": ".json",
 	"text/plain": ".txt", "text/csv": ".csv", "text/html": ".html", "video/mp4": ".mp4", "audio/mpeg": ".mp3",
 }
-
-// Describe says what the store is, for messages.
-func (s *Store) Describe() string { return fmt.Sprintf("the store of files %s", s.Store) }
