@@ -10,7 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine/export"
-	"luacrawl/engine/files"
+	itemfiles "luacrawl/engine/files"
 )
 
 // redisPipeline is the pipeline that is Redis itself.
@@ -29,7 +29,7 @@ type pipelineStep struct {
 	sink    int    // among the sinks; -1 when it is none
 	module  string // "" when it is none
 	options map[string]any
-	files   *files.Options // nil when it is not the pipeline of files
+	files   *itemfiles.Options // nil when it is not the pipeline of files
 }
 
 // pipelinesOf reads spider.pipelines, in their order. Without it there is Redis alone.
@@ -93,7 +93,7 @@ func newStep(lv lua.LValue) (pipelineStep, error) {
 	}
 	switch {
 	case s.name == filesPipeline:
-		o, err := files.ParseOptions(s.options)
+		o, err := itemfiles.ParseOptions(s.options)
 		if err != nil {
 			return s, err
 		}
@@ -185,8 +185,8 @@ func (d *definition) sinks() []export.SinkConfig {
 }
 
 // Files are the spider's pipelines of files, by their order.
-func (s *Spider) Files() map[float64]files.Options {
-	all := map[float64]files.Options{}
+func (s *Spider) Files() map[float64]itemfiles.Options {
+	all := map[float64]itemfiles.Options{}
 	for _, step := range s.current.Load().steps {
 		if step.files != nil {
 			all[step.order] = *step.files
