@@ -92,8 +92,8 @@ func TestWaitingItemsThatCannot(t *testing.T) {
 		waiting []engine.Waiting
 		want    string
 	}{
-		"too large":        {[]engine.Waiting{awaiting(0, `{"x":"`+strings.Repeat("<", 60_000)+`"}`, base+"/x"), awaiting(1, `{}`, base+"/x")}, "dead item process_item; 1 items"},
-		"too many":         {[]engine.Waiting{awaiting(0, `{}`, slices.Repeat([]string{base + "/x"}, 300)...)}, "dead item process_item; 0 items"},
+		"too large":        {[]engine.Waiting{awaiting(0, `{"x":"`+strings.Repeat("<", 60_000)+`"}`, base+"/x"), awaiting(1, `{}`, base+"/x")}, "dead item process_item_error; 1 items"},
+		"too many":         {[]engine.Waiting{awaiting(0, `{}`, slices.Repeat([]string{base + "/x"}, 300)...)}, "dead item process_item_error; 0 items"},
 		"many":             {[]engine.Waiting{awaiting(0, `{"x":"`+strings.Repeat("<", 20_000)+`"}`, slices.Repeat([]string{base + "/x"}, 100)...)}, "; 1 items"},
 		"no such pipeline": {[]engine.Waiting{{Item: engine.Item(`{}`), Order: 7, URLs: []string{base + "/x"}}}, "dead request callback_error; 0 items"},
 	} {

@@ -26,7 +26,7 @@ func (s *Store) Claim(u string) (release func(), err error) {
 		return nil, err
 	}
 	if err = create(name); errors.Is(err, fs.ErrExist) {
-		if info, statErr := os.Stat(name); statErr == nil && s.now().Sub(info.ModTime()) < claimLife {
+		if info, statErr := os.Stat(name); statErr == nil && s.now().Sub(info.ModTime()).Abs() < claimLife { // far in the future is a clock that is wrong
 			return nil, ErrClaimed
 		}
 		_ = os.Remove(name)
