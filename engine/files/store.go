@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -165,7 +166,11 @@ func place(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		err = nil // some network mounts sync names by themselves
+	}
+	return errors.Join(err, d.Close())
 }
 
 // extension is that of the URL, if it looks like one, or else one of the media type.
