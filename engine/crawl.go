@@ -12,6 +12,7 @@ import (
 
 	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
+	"luacrawl/engine/files"
 	"luacrawl/scheduler"
 )
 
@@ -22,14 +23,15 @@ type Options struct {
 	Frontier   *scheduler.Frontier
 	Downloader *fetch.Downloader
 	Logger     *slog.Logger
-	Places     *Places            // that calls into the spider run on, shared by the crawls of a process; nil means its own
-	Seeds      [][]byte           // go through the duplicate check at the start, beside the spider's start_urls
-	Sinks      []export.Sink      // where items go beside Redis, in the order of the spider's pipelines
-	Elsewhere  bool               // Redis is none of the spider's pipelines: items are counted and shown, and not kept there
-	UntilDone  bool               // end when the crawl is finished
-	Observer   Observer           // nil when nobody looks
-	OnItems    func([]Item) error // gets items that Redis has taken, from one goroutine; an error ends the crawl
-	OnFinished func(first bool)   // the crawl is finished; first is true on one worker of the fleet
+	Places     *Places                  // that calls into the spider run on, shared by the crawls of a process; nil means its own
+	Seeds      [][]byte                 // go through the duplicate check at the start, beside the spider's start_urls
+	Sinks      []export.Sink            // where items go beside Redis, in the order of the spider's pipelines
+	Files      map[float64]*files.Store // of the spider's pipelines of files, by their order
+	Elsewhere  bool                     // Redis is none of the spider's pipelines: items are counted and shown, and not kept there
+	UntilDone  bool                     // end when the crawl is finished
+	Observer   Observer                 // nil when nobody looks
+	OnItems    func([]Item) error       // gets items that Redis has taken, from one goroutine; an error ends the crawl
+	OnFinished func(first bool)         // the crawl is finished; first is true on one worker of the fleet
 
 	// OnControl is told when people have told the whole crawl something (scheduler.Control), at the start too. It is called by the
 	// feeder, so it must not wait.
@@ -52,6 +54,7 @@ type Crawl struct {
 	sinks    *sinks
 
 	unavailable unavailability
+	storeDown   unavailability
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -61,6 +64,9 @@ type Crawl struct {
 func New(o Options) (*Crawl, error) {
 	if o.Spider == nil || o.Frontier == nil || o.Downloader == nil {
 		return nil, errors.New("a crawl needs a spider, a frontier and a downloader")
+	}
+	if _, ok := o.Spider.(ItemFinisher); !ok && len(o.Files) > 0 {
+		return nil, errors.New("a crawl with files needs a spider whose items may wait for them")
 	}
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
@@ -224,7 +230,7 @@ func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Out
 			c.unavailable.over(c.Logger)
 			return out, err
 		}
-		c.unavailable.begun(c.Logger, down.Reason)
+		c.unavailable.begun(c.Logger, "the script says that something is down", down.Reason)
 		timer := time.NewTimer(wait.nextUpTo(unavailableMost))
 		select {
 		case <-timer.C:

@@ -104,8 +104,11 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	}
 	p.referAgain(&next)
 	p.count(statRedirects, 1)
-	if p.allowed(&next) {
+	switch {
+	case p.allowed(&next):
 		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next})
+	case p.files != nil:
+		p.giveUp(ctx, &Failure{Request: p.req, Response: resp, Reason: "bad_redirect", Message: "a redirect that the settings do not let pass"})
 	}
 }
 

@@ -40,6 +40,9 @@ func (p *page) wanted(status int) bool {
 // listed: the spider's settings or the request's meta ask for this status.
 func (p *page) listed(status int) bool {
 	s := p.Settings
+	if p.files != nil {
+		return false
+	}
 	if s.HandleHTTPStatusAll || slices.Contains(s.HandleHTTPStatusList, status) {
 		return true
 	}
@@ -110,6 +113,10 @@ func (p *page) giveUp(ctx context.Context, f *Failure) {
 
 // errback tells the spider of a failure, if the request names a function for it. It reports false when that raised.
 func (p *page) errback(ctx context.Context, f *Failure) bool {
+	if p.files != nil {
+		p.fileFailed(ctx, f)
+		return false
+	}
 	if p.req.Errback == "" {
 		return true
 	}

@@ -44,7 +44,9 @@ func (p *page) itemID(about ItemInfo) string {
 func ItemID(spider string, request *scheduler.Request, seed []byte, about ItemInfo) string {
 	h := sha1.New()
 	h.Write([]byte(spider))
-	if request != nil {
+	if about.Origin != "" {
+		h.Write([]byte(about.Origin))
+	} else if request != nil {
 		fp := request.Fingerprint()
 		h.Write(fp[:])
 	} else {

@@ -20,6 +20,7 @@ type Output struct {
 	Items    []Item               // as the pipelines have made them, for Redis or, when that is none of them, for nobody but OnItems
 	About    []ItemInfo           // of each of Items; nil when there is nothing to say
 	Routes   []Route              // items for the sinks
+	Waiting  []Waiting            // items that go on when their files are there
 	Requests []*scheduler.Request // nobody changes them any more: the script may have kept them
 	Dropped  []Dropped
 	Failed   []FailedItem
@@ -32,6 +33,7 @@ type ItemInfo struct {
 	Number int    // in the order in which they were emitted, those that were dropped too
 	Kind   string // name of its declaration, "" without one
 	Key    string // what its declaration says identifies it, "" without one
+	Origin string // fingerprint or seed of the page that emitted it, for an item whose call goes on in another page's; else ""
 }
 
 // Route is an item on its way to a sink, as the pipelines before the sink have made it.
@@ -68,6 +70,13 @@ type Spider interface {
 	Tasks() []scheduler.Task
 	// RunTask runs a task by its name. The Output is empty when the spider has it no more.
 	RunTask(ctx context.Context, name string) (*Output, error)
+}
+
+// ItemFinisher is a Spider whose items may wait for files.
+type ItemFinisher interface {
+	// Finish takes an item, whose files are there or given up, through the pipelines after the one that it waited in. r is the request of
+	// the last file.
+	Finish(ctx context.Context, r *scheduler.Request, w *Waiting) (*Output, error)
 }
 
 // UnavailableError says that something which a script needs is down. The call is made again after a while.

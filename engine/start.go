@@ -35,8 +35,8 @@ func (c *Crawl) startRequests(ctx context.Context) (startOutput, error) {
 			start.requests = append(start.requests, scheduler.Child{Request: &checked})
 		}
 		p := newPage(c, scheduler.OnceLease(seed))
-		p.seedGave(&Output{Items: out.Items, Dropped: out.Dropped, Failed: out.Failed, Stats: out.Stats, Revision: out.Revision}, len(out.Requests))
-		if o := p.out; len(o.Items)+len(o.Dead)+len(o.Stats) > 0 {
+		p.seedGave(&Output{Items: out.Items, Dropped: out.Dropped, Failed: out.Failed, Waiting: out.Waiting, Stats: out.Stats, Revision: out.Revision}, len(out.Requests))
+		if o := p.out; len(o.Items)+len(o.Children)+len(o.Dead)+len(o.Stats) > 0 {
 			start.beside = append(start.beside, o)
 		}
 	}

@@ -34,6 +34,11 @@ const (
 	statURLLength       = "urllength/request_ignored_count"
 	statSeedsSkipped    = "seeds/skipped"
 	statSeedsBad        = "seeds/bad"
+	statFiles           = "file_count"
+	statFileStatus      = "file_status_count/"
+	statFileErrors      = "file_error_count"
+	statFileError       = "file_error_count/"
+	statFilesLater      = "file_later_count"
 	statHandedBack      = "scheduler/handed_back"
 	mostDropReasonBytes = 100
 )

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// unavailability is what scripts have said of something that is down: told once when it begins, and once when it is over.
+// unavailability is what scripts have said of something that is down, or what was seen of the store of files: told once when it begins, and once when it is over.
 type unavailability struct {
 	since atomic.Int64 // Unix nanoseconds; 0 when nothing is down
 }
 
-func (u *unavailability) begun(l *slog.Logger, why string) {
+// begun tells that something is down; what says whose word that is.
+func (u *unavailability) begun(l *slog.Logger, what, why string) {
 	if u.since.CompareAndSwap(0, time.Now().UnixNano()) {
-		l.Error(fmt.Sprintf("the script says that something is down; pages wait for it, and nothing is lost: %s", why))
+		l.Error(fmt.Sprintf("%s; pages wait for it, and nothing is lost: %s", what, why))
 	}
 }
 

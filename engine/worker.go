@@ -68,6 +68,7 @@ type page struct {
 	out      *scheduler.Outcome
 	routes   []Route // items for the sinks
 	revision string  // that made them
+	files    *fileWork
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -140,6 +141,10 @@ func (p *page) seedFailed(seed string, err error) {
 
 // request fetches the page and calls its callback.
 func (p *page) request(ctx context.Context) {
+	if p.req.Callback == scheduler.FilesCallback {
+		p.file(ctx)
+		return
+	}
 	if !p.knowsCallbacks(ctx) {
 		return
 	}
@@ -211,6 +216,10 @@ func (p *page) raise(reason, url string, err error) *ScriptError {
 // take adds what a call emitted. depth is that of the page it came from; -1 for a seed.
 func (p *page) take(out *Output, depth int) {
 	if err := checkRoutes(out.Routes, len(p.Sinks)); err != nil {
+		p.fail(err)
+		return
+	}
+	if err := p.await(out.Waiting, max(depth, 0), out.Revision); err != nil {
 		p.fail(err)
 		return
 	}

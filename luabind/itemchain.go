@@ -22,20 +22,25 @@ type itemChain struct {
 	fn     *lua.LFunction
 	kept   int // its place among the items, -1 until it has one
 	routes []engine.Route
+
+	from    int  // the first of the pipelines that it goes through
+	waiting bool // for its files, and goes on in another call
 }
 
 // run takes the item through all of it. What ends it on the way (a drop, a mistake) leaves nothing of it but what it says.
 func (c *itemChain) run(process *lua.LFunction) {
 	routes := len(c.v.out.out.Routes)
 	ok := process == nil || c.call(process, "process_item")
-	for _, s := range c.v.gen.steps {
-		if !ok {
+	for _, s := range c.v.gen.steps[c.from:] {
+		if !ok || c.waiting {
 			break
 		}
 		ok = c.step(s)
 	}
 	out := &c.v.out.out
 	switch {
+	case ok && c.waiting: // nothing before files keeps it
+		return
 	case !ok && c.kept >= 0: // Redis comes before the step that ended it: it has the item as it was there
 		ok = true
 	case ok && c.kept < 0:
@@ -60,6 +65,8 @@ func (c *itemChain) step(s pipelineStep) bool {
 			c.routes = append(c.routes, engine.Route{ItemInfo: c.info, Sink: s.sink, Kept: kept, Item: item})
 		}
 		return ok
+	case s.files != nil:
+		return c.awaitFiles(s)
 	case s.module != "":
 		fn := c.v.pipelineFunction(c.L, s.module)
 		return c.call(fn, s.module+".process_item", c.v.spider, lua.LString(c.id()))

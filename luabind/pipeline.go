@@ -10,10 +10,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine/export"
+	itemfiles "luacrawl/engine/files"
 )
 
 // redisPipeline is the pipeline that is Redis itself.
 const redisPipeline = "redis"
+
+// filesPipeline is the pipeline in which items wait for their files.
+const filesPipeline = "files"
 
 // sinkNames are the built-in pipelines beside Redis.
 var sinkNames = []string{"feed", "sql"}
@@ -25,6 +29,7 @@ type pipelineStep struct {
 	sink    int    // among the sinks; -1 when it is none
 	module  string // "" when it is none
 	options map[string]any
+	files   *itemfiles.Options // nil when it is not the pipeline of files
 }
 
 // pipelinesOf reads spider.pipelines, in their order. Without it there is Redis alone.
@@ -58,7 +63,7 @@ func newStep(lv lua.LValue) (pipelineStep, error) {
 	}
 	name, ok := t.RawGetInt(1).(lua.LString)
 	if !ok {
-		return pipelineStep{}, fmt.Errorf("it has no name; write { \"redis\", order = 400 }, with %s, %s, or a module of the spider's folder", redisPipeline, strings.Join(sinkNames, ", "))
+		return pipelineStep{}, fmt.Errorf("it has no name; write { \"redis\", order = 400 }, with %s, %s, %s, or a module of the spider's folder", redisPipeline, filesPipeline, strings.Join(sinkNames, ", "))
 	}
 	s := pipelineStep{name: string(name), sink: -1, options: map[string]any{}}
 	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
@@ -86,7 +91,14 @@ func newStep(lv lua.LValue) (pipelineStep, error) {
 	if t.RawGetString("order") == lua.LNil {
 		return s, fmt.Errorf("%s has no order; items go through the pipelines from the lowest to the highest", s.name)
 	}
-	if s.name != redisPipeline && !slices.Contains(sinkNames, s.name) {
+	switch {
+	case s.name == filesPipeline:
+		o, err := itemfiles.ParseOptions(s.options)
+		if err != nil {
+			return s, err
+		}
+		s.files = &o
+	case s.name != redisPipeline && !slices.Contains(sinkNames, s.name):
 		s.module = s.name
 	}
 	if len(s.options) > 0 && (s.module != "" || s.name == redisPipeline) {
@@ -144,11 +156,14 @@ func arranged(steps []pipelineStep) ([]pipelineStep, error) {
 			return nil, fmt.Errorf("spider.pipelines: %s and %s have the same order %v; which is first?", steps[i-1].name, steps[i].name, steps[i].order)
 		}
 		if slices.ContainsFunc(steps[:i], func(s pipelineStep) bool {
-			return s.name == steps[i].name && s.sink < 0 && slices.Index(sinkNames, s.name) < 0
+			return s.name == steps[i].name && s.sink < 0 && s.files == nil && slices.Index(sinkNames, s.name) < 0
 		}) {
 			return nil, fmt.Errorf("spider.pipelines names %s twice", steps[i].name)
 		}
-		if steps[i].module == "" && steps[i].name != redisPipeline {
+		if steps[i].files != nil && slices.ContainsFunc(steps[:i], func(s pipelineStep) bool { return s.module == "" && s.files == nil }) {
+			return nil, fmt.Errorf("spider.pipelines: files (order %v) must come before %s and all else that keeps items: they wait there for their files", steps[i].order, steps[i-1].name)
+		}
+		if steps[i].module == "" && steps[i].name != redisPipeline && steps[i].files == nil {
 			steps[i].sink = sinks
 			sinks++
 		}
@@ -164,6 +179,17 @@ func (d *definition) sinks() []export.SinkConfig {
 	for _, s := range d.steps {
 		if s.sink >= 0 {
 			all = append(all, export.SinkConfig{Name: s.name, Order: s.order, Options: s.options})
+		}
+	}
+	return all
+}
+
+// Files are the spider's pipelines of files, by their order.
+func (s *Spider) Files() map[float64]itemfiles.Options {
+	all := map[float64]itemfiles.Options{}
+	for _, step := range s.current.Load().steps {
+		if step.files != nil {
+			all[step.order] = *step.files
 		}
 	}
 	return all

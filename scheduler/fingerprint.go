@@ -18,7 +18,12 @@ func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
 
 // Fingerprint computes the request's fingerprint, bit-identical to scrapy-redis' request_fingerprint
 // (RFPDupeFilter, since 0.8): the SHA1 of Python's json.dumps({"method", "url", "body"}, sort_keys=True).
+//
+// A request for a file of an item has another one than the page of that URL: neither keeps the other from being fetched.
 func (r *Request) Fingerprint() Fingerprint {
+	if r.Callback == FilesCallback {
+		return fingerprint(FilesCallback+" "+r.Method, weburl.Canonicalize(r.URL), r.Body)
+	}
 	return fingerprint(r.Method, weburl.Canonicalize(r.URL), r.Body)
 }
 

@@ -10,6 +10,9 @@ import (
 // MaxMember is the largest request that a frontier takes, in bytes of its wire form.
 const MaxMember = 64 << 10
 
+// FilesCallback is the callback of a request for a file of an item. No function of a spider has such a name.
+const FilesCallback = "@files"
+
 // Request is one page to fetch, as a frontier holds it.
 type Request struct {
 	URL      string            // absolute http(s) URL, normalised as WHATWG URL has it

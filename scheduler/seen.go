@@ -13,7 +13,8 @@ type seenKey [2]uint64
 var seenSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 func (r *Request) seenKey() (k seenKey) {
-	if len(r.Body) == 0 && (r.Method == "" || r.Method == "GET") {
+	plain := r.Callback != FilesCallback
+	if plain && len(r.Body) == 0 && (r.Method == "" || r.Method == "GET") {
 		return seenKey{maphash.String(seenSeeds[0], r.URL), maphash.String(seenSeeds[1], r.URL)}
 	}
 	for i, seed := range seenSeeds {
@@ -24,6 +25,9 @@ func (r *Request) seenKey() (k seenKey) {
 		h.WriteString(r.Method)
 		h.WriteByte(0)
 		h.Write(r.Body)
+		if !plain {
+			h.WriteString(FilesCallback)
+		}
 		k[i] = h.Sum64()
 	}
 	return k

@@ -128,6 +128,7 @@ func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		Sinks:      sinks,
+		Files:      c.stores(),
 		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
 		Observer:   c.options.Observer,

@@ -14,6 +14,7 @@ import (
 	"luacrawl/engine/database"
 	"luacrawl/engine/export"
 	"luacrawl/engine/export/sqlsink"
+	"luacrawl/engine/files"
 )
 
 // Outside is what a spider may reach beside Redis and the sites it crawls.
@@ -59,6 +60,15 @@ func (c *Crawl) sink(ctx context.Context, config export.SinkConfig) (export.Sink
 		return sink, &feed, err
 	}
 	return nil, nil, fmt.Errorf("there is no such pipeline")
+}
+
+// stores makes the stores of the spider's pipelines of files.
+func (c *Crawl) stores() map[float64]*files.Store {
+	all := map[float64]*files.Store{}
+	for order, options := range c.options.Spider.Files() {
+		all[order] = files.NewStore(options)
+	}
+	return all
 }
 
 func (c *Crawl) sqlSink(options map[string]any) (export.Sink, error) {
