@@ -24,6 +24,7 @@ const (
 	statRetries         = "retry/count"
 	statRetryReason     = "retry/reason_count/"
 	statRetriesOver     = "retry/max_reached"
+	statRetryAfter      = "retry/after_count"
 	statRedirects       = "redirect/count"
 	statIgnored         = "httperror/response_ignored_count"
 	statIgnoredStatus   = "httperror/response_ignored_status_count/"

@@ -150,6 +150,7 @@ func (p *page) request(ctx context.Context) {
 		return
 	}
 	defer resp.Release()
+	p.heedRetryAfter(resp)
 	switch {
 	case p.isRedirect(resp):
 		p.redirect(ctx, resp)
