@@ -64,6 +64,9 @@ var (
 	reportScript  = newScript("report", "registry")
 	slotsScript   = newScript("slots")
 	purgeScript   = newScript("purge", "letters")
+
+	robotsLookScript = newScript("robots_look", "robots")
+	robotsKeepScript = newScript("robots_keep", "robots")
 )
 
 // call queues the script in a pipeline, or runs it on a client.
