@@ -13,6 +13,7 @@ import (
 
 	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
+	"luacrawl/engine/fetch/robots"
 	"luacrawl/scheduler"
 )
 
@@ -48,6 +49,7 @@ type Crawl struct {
 	feeder   *feeder
 	places   *places // of calls into the spider
 	sinks    *sinks
+	robots   *robotsCache
 
 	unavailable unavailability
 
@@ -69,6 +71,7 @@ func New(o Options) (*Crawl, error) {
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
 		places: newPlaces(runtime.GOMAXPROCS(0)), killed: make(chan struct{}),
+		robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)),
 	}
 	c.SetSettings(o.Settings)
 	c.sinks = newSinks(c)

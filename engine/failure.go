@@ -28,7 +28,7 @@ const (
 type Failure struct {
 	Request  *scheduler.Request
 	Response *Response // nil when there was none
-	Reason   string    // a fetch.Kind, http_status, bad_redirect or too_many_redirects
+	Reason   string    // a fetch.Kind, http_status, robotstxt, bad_redirect or too_many_redirects
 	Message  string
 }
 

@@ -1,98 +1,17 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
 	"luacrawl/engine"
-	"luacrawl/engine/fetch"
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/redistest"
 )
-
-// fleet runs workers of one crawl on one Redis until it is finished, and returns the counters of the whole crawl.
-func fleet(t *testing.T, url string, spider engine.Spider, workers int, settings engine.Settings, seeds ...string) map[string]int64 {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for i := range workers {
-		client, err := scheduler.Dial(ctx, scheduler.DialOptions{URL: url, Wait: 10 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = client.Close() })
-		frontier, err := scheduler.Open(ctx, client, scheduler.Config{
-			Spider: "t", Partition: settings.Partition, Concurrency: settings.ConcurrentRequestsPerDomain, Delay: settings.DownloadDelay,
-			Lease: settings.Lease, LeaseAttempts: settings.LeaseAttempts, MaxPending: settings.MaxPending, Persist: true, Worker: fmt.Sprint("w", i),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		downloader := fetch.New(settings.FetchConfig())
-		t.Cleanup(downloader.Close)
-		o := engine.Options{Spider: spider, Settings: settings, Frontier: frontier, Downloader: downloader, UntilDone: true}
-		if i == 0 {
-			for _, s := range seeds {
-				o.Seeds = append(o.Seeds, []byte(s))
-			}
-		}
-		crawl, err := engine.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wg.Go(func() {
-			if sum, err := crawl.Run(ctx); err != nil || sum.Reason != engine.ReasonFinished && sum.Reason != engine.ReasonNothingToDo {
-				t.Errorf("worker %d ended: %s, %v", i, sum.Reason, err)
-			}
-		})
-	}
-	wg.Wait()
-	client, err := scheduler.Dial(ctx, scheduler.DialOptions{URL: url, Wait: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	status, err := client.Status(ctx, "t", scheduler.Keys{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status.Stats
-}
-
-// visits notes when pages were asked for.
-type visits struct {
-	mu    sync.Mutex
-	times []time.Time // guarded by mu
-	paths []string    // guarded by mu
-}
-
-func (v *visits) note(path string) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.times, v.paths = append(v.times, time.Now()), append(v.paths, path)
-	return len(v.times)
-}
-
-// list gives what was noted.
-func (v *visits) list() (paths []string, times []time.Time) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return append([]string(nil), v.paths...), append([]time.Time(nil), v.times...)
-}
-
-func openSettings() engine.Settings {
-	s := engine.DefaultSettings()
-	s.AllowPrivateAddresses, s.RobotstxtObey = true, false
-	s.Grace = time.Second
-	return s
-}
 
 // TestRetryAfterHoldsTheSlotForTheFleet: after the first answer no worker starts a page of the site before its time; another site goes on.
 func TestRetryAfterHoldsTheSlotForTheFleet(t *testing.T) {
@@ -138,13 +57,6 @@ func TestRetryAfterHoldsTheSlotForTheFleet(t *testing.T) {
 			}
 		})
 	}
-}
-
-// passing is a spider that does nothing with its pages.
-func passing() *goSpider {
-	return &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){
-		"parse": func(*engine.Response) (*engine.Output, error) { return &engine.Output{Revision: "rev1"}, nil },
-	}}
 }
 
 // TestAnAnswer429UsesUpNoTry, but an eternal one ends.

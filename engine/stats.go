@@ -36,6 +36,11 @@ const (
 	statSeedsSkipped    = "seeds/skipped"
 	statSeedsBad        = "seeds/bad"
 	statHandedBack      = "scheduler/handed_back"
+	statRobots          = "robotstxt/request_count"
+	statRobotsStatus    = "robotstxt/response_status_count/"
+	statRobotsFailed    = "robotstxt/exception_count"
+	statRobotsForbidden = "robotstxt/forbidden"
+	statRobotsWaited    = "robotstxt/handed_back"
 	mostDropReasonBytes = 100
 )
 

@@ -142,6 +142,9 @@ func (p *page) request(ctx context.Context) {
 	if !p.knowsCallbacks(ctx) {
 		return
 	}
+	if !p.robotsAllow(ctx) {
+		return
+	}
 	resp, err := p.download(ctx)
 	if err != nil {
 		if ctx.Err() == nil {

@@ -23,7 +23,7 @@ type Robots struct {
 	State     RobotsState
 	Text      string        // a policy; with a claim the URL to go on with, "" for the host's own robots.txt
 	Redirects int           // behind that URL
-	Keep      time.Duration // how long a policy holds
+	Keep      time.Duration // how long a policy holds; how long another lease has been asking
 	Delay     time.Duration // of the lease's slot, as it is in effect
 }
 
