@@ -30,7 +30,7 @@ func startCommand(t *testing.T, command, dir string, args ...string) *process {
 		dir = t.TempDir()
 	}
 	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, append(os.Environ(), privateAllowed)
+	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, append(os.Environ(), privateAllowed, robotsOff)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
