@@ -85,7 +85,7 @@ func (p *page) fetchRobots(ctx context.Context, url string, hops int) (robotsAns
 		if lost := unreachable(err); lost != nil && hops == 0 {
 			return robotsAnswer{}, lost
 		}
-		p.Logger.Info("a robots.txt could not be had, so the site is left alone for a while", slog.String("url", url), slog.Any("error", err))
+		p.leftAlone(url, err.Error())
 		return robotsAnswer{policy: robots.FromResponse(0, nil)}, nil
 	}
 	defer got.Release()
@@ -95,9 +95,14 @@ func (p *page) fetchRobots(ctx context.Context, url string, hops int) (robotsAns
 	}
 	policy := robots.FromResponse(got.Status, got.Body)
 	if policy.Unreachable() {
-		p.Logger.Info("a robots.txt could not be had, so the site is left alone for a while", slog.String("url", url), slog.Int("status", got.Status))
+		p.leftAlone(url, "status "+strconv.Itoa(got.Status))
 	}
 	return robotsAnswer{policy: policy}, nil
+}
+
+// leftAlone is said once a site and hour in the whole fleet.
+func (p *page) leftAlone(url, why string) {
+	p.Logger.Warn(fmt.Sprintf("%s could not be had (%s): no page of its site is fetched for %s", url, why, robots.KeepUnreachable))
 }
 
 // robotsTarget is where a redirect leads, "" for none and for what cannot be followed.
