@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,10 +193,9 @@ func TestAWorkerIsKilledWhileItAsksForRobots(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t, redistest.Options{}).URL()
 	asking, gone := make(chan struct{}), make(chan struct{})
-	first := true
+	var again atomic.Bool
 	base, asked := robotsSite(t, func(w http.ResponseWriter, _ *http.Request) {
-		if first {
-			first = false
+		if !again.Swap(true) {
 			close(asking)
 			<-gone
 			return
