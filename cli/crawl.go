@@ -113,7 +113,9 @@ func (c *crawl) announce() {
 	if c.place.embedded() {
 		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
 	}
-	l.notice("not for other people's sites yet: robots.txt is not read")
+	if !c.settings.RobotstxtObey {
+		l.notice("robots.txt is not obeyed (robotstxt_obey is false): only for sites that are yours")
+	}
 	if isAnonymous(c.settings.UserAgent) {
 		l.notice(fmt.Sprintf("user_agent is %q, which names nobody: set one that says who you are and how to reach you, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", c.settings.UserAgent))
 	}

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Defer(redis.Close)
-			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"), privateAllowed)
+			env.Vars = append(env.Vars, "SITE="+site.URL, "HOST="+strings.TrimPrefix(site.URL, "http://"), "REDIS=redis://"+redis.Addr(), "SPIDERS="+abs("../spiders"), "EXAMPLES="+abs("../examples"), privateAllowed, robotsOff)
 			env.Values[redisKey{}] = redis
 			return nil
 		},
@@ -66,6 +66,9 @@ func TestScripts(t *testing.T) {
 // privateAllowed lets a crawl reach the sites of tests, which are on loopback addresses.
 const privateAllowed = "LUACRAWL_ALLOW_PRIVATE_ADDRESSES=true"
 
+// robotsOff spares them the question for robots.txt, which some of them would count; robots.txtar has the default.
+const robotsOff = "LUACRAWL_ROBOTSTXT_OBEY=false"
+
 type redisKey struct{}
 
 func newSite() (*httptest.Server, error) {
@@ -79,6 +82,9 @@ func newSite() (*httptest.Server, error) {
 	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.RawQuery) // wherever it leads
 		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "User-agent: *\nDisallow: /header\n")
 	})
 	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"Authorization", "Accept-Language", "Referer", "User-Agent"} {

@@ -37,7 +37,7 @@ func startCommand(t *testing.T, command, dir string, args ...string) *process {
 func startEnvironment(t *testing.T, command, dir string, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, slices.Concat(os.Environ(), []string{privateAllowed}, environment)
+	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, slices.Concat(os.Environ(), []string{privateAllowed, robotsOff}, environment)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

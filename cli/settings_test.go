@@ -34,7 +34,6 @@ func TestSettingsNameTheLayer(t *testing.T) {
 		{env: "LUACRAWL_RETRY_TIME=1", want: "LUACRAWL_RETRY_TIME"},
 		{env: "LUACRAWL_RETRY_TIMES=many", want: "LUACRAWL_RETRY_TIMES"},
 		{set: map[string]string{"retry_time": "1"}, want: "--set"},
-		{set: map[string]string{"robotstxt_obey": "true"}, want: "robotstxt_obey"},
 	} {
 		_, err := layers([]string{test.env}, test.set).Merge("blog.lua", test.spider)
 		if err == nil || !strings.Contains(err.Error(), test.want) || codeOf(err) != exitUsage {

@@ -12,6 +12,7 @@ import (
 
 	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
+	"luacrawl/engine/fetch/robots"
 	"luacrawl/engine/files"
 	"luacrawl/scheduler"
 )
@@ -52,6 +53,7 @@ type Crawl struct {
 	tasks    *taskRunner
 	share    *share // of the Places
 	sinks    *sinks
+	robots   *robotsCache
 
 	unavailable unavailability
 	storeDown   unavailability
@@ -79,7 +81,7 @@ func New(o Options) (*Crawl, error) {
 	}
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
-		killed: make(chan struct{}),
+		killed: make(chan struct{}), robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)),
 	}
 	if c.Places == nil {
 		c.Places = NewPlaces()

@@ -101,7 +101,7 @@ func newRigWith(t *testing.T, spider engine.Spider, change func(*engine.Settings
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	r := &rig{server: server, settings: engine.DefaultSettings()}
-	r.settings.Grace = time.Second
+	r.settings.Grace, r.settings.RobotstxtObey = time.Second, false
 	if change != nil {
 		change(&r.settings)
 	}

@@ -96,7 +96,7 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	next := *p.req
 	next.URL = weburl.StripFragment(target)
 	next.RedirectTimes++
-	next.RetryTimes = 0
+	next.RetryTimes, next.Throttled = 0, 0
 	next.Priority += redirectPriority
 	redirectMethod(&next, resp.Status)
 	if weburl.Host(next.URL) != weburl.Host(p.req.URL) || strings.HasPrefix(p.req.URL, "https:") && !strings.HasPrefix(next.URL, "https:") {

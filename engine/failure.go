@@ -28,7 +28,7 @@ const (
 type Failure struct {
 	Request  *scheduler.Request
 	Response *Response // nil when there was none
-	Reason   string    // a fetch.Kind, http_status, bad_redirect or too_many_redirects
+	Reason   string    // a fetch.Kind, http_status, robotstxt, bad_redirect or too_many_redirects
 	Message  string
 }
 
@@ -85,18 +85,21 @@ func (p *page) downloadFailed(ctx context.Context, err error) {
 }
 
 func (p *page) retryOrGiveUp(ctx context.Context, f *Failure, reason string) {
-	if p.req.RetryTimes >= p.Settings.RetryTimes || metaFlag(p.req, "dont_retry") {
+	again := *p.req
+	free := throttled(&again, f.Response)
+	if !free && p.req.RetryTimes >= p.Settings.RetryTimes || p.Settings.RetryTimes == 0 || metaFlag(p.req, "dont_retry") {
 		p.count(statRetriesOver, 1)
 		p.giveUp(ctx, f)
 		return
 	}
-	again := *p.req
-	again.RetryTimes++
-	again.Priority += retryPriority
+	if !free {
+		again.RetryTimes++
+		again.Priority += retryPriority
+	}
 	p.count(statRetries, 1)
 	p.count(statRetryReason+reason, 1)
 	p.Logger.Debug("will be tried again", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
-	wait := min(retryLeast<<min(p.req.RetryTimes, 10), retryMost)
+	wait := max(min(retryLeast<<min(p.req.RetryTimes+p.req.Throttled, 10), retryMost), p.out.Hold)
 	p.out.Children = append(p.out.Children, scheduler.Child{Request: &again, Force: true, Delay: wait})
 }
 

@@ -87,6 +87,7 @@ func DefaultSettings() Settings {
 		MemoryLimit:                 2 << 30,
 		Grace:                       30 * time.Second,
 		LogLevel:                    "info",
+		RobotstxtObey:               true,
 		SinkBuffer:                  200,
 	}
 }
@@ -143,7 +144,7 @@ var settingTable = []setting{
 	{"closespider_pagecount", false, "pages", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderPageCount }, 0, 1<<62)},
 	{"closespider_itemcount", false, "items", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderItemCount }, 0, 1<<62)},
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
-	{"robotstxt_obey", false, "false", "only false: robots.txt is not built yet", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
+	{"robotstxt_obey", false, "true or false", "keep out of what a site's robots.txt forbids, and keep its crawl-delay", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
 	{"allow_private_addresses", false, "true or false", "connect to loopback, private, metadata and all other addresses", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
 	{"allow_addresses", false, "addresses and ranges", "that may be connected to though they are not public, as in 10.1.0.0/16", allowAddresses},
 	{"resolve", false, "list of HOST=ADDRESS", "addresses of names that the DNS is not asked for", resolve},
@@ -171,9 +172,6 @@ func (s *Settings) Apply(source string, values map[string]any) error {
 
 // Validate checks what no single value shows.
 func (s *Settings) Validate() error {
-	if s.RobotstxtObey {
-		return fmt.Errorf("setting robotstxt_obey: true is not built yet; set it to false, and crawl only sites that are yours")
-	}
 	return s.checkAuth()
 }
 

@@ -84,19 +84,6 @@ func TestApplyUnits(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotBuiltIsRefused(t *testing.T) {
-	t.Parallel()
-	for _, values := range []map[string]any{{"robotstxt_obey": true}} {
-		s := engine.DefaultSettings()
-		if err := s.Apply("--set", values); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "not built yet") {
-			t.Errorf("%v: %v", values, err)
-		}
-	}
-}
-
 func TestCheckLive(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, value, err string }{

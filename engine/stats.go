@@ -24,6 +24,7 @@ const (
 	statRetries         = "retry/count"
 	statRetryReason     = "retry/reason_count/"
 	statRetriesOver     = "retry/max_reached"
+	statRetryAfter      = "retry/after_count"
 	statRedirects       = "redirect/count"
 	statIgnored         = "httperror/response_ignored_count"
 	statIgnoredStatus   = "httperror/response_ignored_status_count/"
@@ -40,6 +41,11 @@ const (
 	statFileError       = "file_error_count/"
 	statFilesLater      = "file_later_count"
 	statHandedBack      = "scheduler/handed_back"
+	statRobots          = "robotstxt/request_count"
+	statRobotsStatus    = "robotstxt/response_status_count/"
+	statRobotsFailed    = "robotstxt/exception_count"
+	statRobotsForbidden = "robotstxt/forbidden"
+	statRobotsWaited    = "robotstxt/handed_back"
 	mostDropReasonBytes = 100
 )
 

@@ -148,6 +148,9 @@ func (p *page) request(ctx context.Context) {
 	if !p.knowsCallbacks(ctx) {
 		return
 	}
+	if !p.robotsAllow(ctx) {
+		return
+	}
 	resp, err := p.download(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -156,6 +159,7 @@ func (p *page) request(ctx context.Context) {
 		return
 	}
 	defer resp.Release()
+	p.heedRetryAfter(resp)
 	switch {
 	case p.isRedirect(resp):
 		p.redirect(ctx, resp)

@@ -76,7 +76,7 @@ goto out
 		"no name":               {file("return {}"), `spiders/spider.lua: the spider has no name; give it one: name = "news" (its keys in Redis begin with it)`},
 		"settings": {file("local s = {\n name = 'a',\n settings = {\n  retry_tims = 1,\n  lease = 'soon',\n  robotstxt_obey = true } }\ns.settings.depth_limit = -1\nfunction s.parse() end\nreturn s"),
 			"spiders/spider.lua:4: unknown setting \"retry_tims\": did you mean \"retry_times\"?\nspiders/spider.lua:5: setting lease: want a number, got \"soon\"\n" +
-				"spiders/spider.lua:6: setting robotstxt_obey: true is not built yet; set it to false, and crawl only sites that are yours\nspiders/spider.lua:7: setting depth_limit: want a whole number from 0 to 2147483647, got -1"},
+				"spiders/spider.lua:7: setting depth_limit: want a whole number from 0 to 2147483647, got -1"},
 		"settings in one piece": {file("local s = { name = 'a' }\ns.settings = { retry_tims = 1 }\nfunction s.parse() end\nreturn s"), `spiders/spider.lua:2: unknown setting "retry_tims": did you mean "retry_times"?`},
 		"all at once": {file("local s = { name = 'a',\n nam = 'b', settings = { leas = 1 } }\nfunction s.parse(r)\n emit(r:follow('/', 'x_x_x')) prnt()\nend\nreturn s"),
 			"spiders/spider.lua:2: unknown field \"nam\" in the spider's table; did you mean \"name\"?\nspiders/spider.lua:2: unknown setting \"leas\": did you mean \"lease\"?\n" +

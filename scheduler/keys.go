@@ -24,7 +24,7 @@ func DefaultKeys() Keys {
 // keyset are the names of all keys of one spider.
 type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
-	leases, inflight, commits, dead, stats, meta, workers               string
+	leases, inflight, commits, dead, stats, meta, workers, robots       string
 }
 
 func (k Keys) of(spider string) keyset {
@@ -48,6 +48,7 @@ func (k Keys) of(spider string) keyset {
 		delayed: s + ":delayed", slots: s + ":slots", busy: s + ":busy", rules: s + ":rules",
 		leases: s + ":leases", inflight: s + ":inflight", commits: s + ":commits",
 		dead: s + ":dead", stats: s + ":stats", meta: s + ":meta", workers: s + ":workers",
+		robots: s + ":robots",
 	}
 }
 
@@ -72,6 +73,6 @@ func (k keyset) types() map[string]string {
 	return map[string]string{
 		k.requests: "zset", k.dupefilter: "set", k.items: "list", k.delayed: "zset", k.slots: "zset", k.busy: "hash",
 		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
-		k.meta: "hash", k.workers: "zset",
+		k.meta: "hash", k.workers: "zset", k.robots: "hash",
 	}
 }

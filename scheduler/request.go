@@ -34,6 +34,7 @@ type Request struct {
 	Depth         int    // links followed from the seed
 	RedirectTimes int    // redirects behind this request
 	RetryTimes    int    // failed downloads behind this request
+	Throttled     int    // answers 429 that do not count among them
 	Returned      int    // times it was handed back because its callback was unknown
 	Revision      string // revision of the spider that made it
 }

@@ -66,6 +66,9 @@ var (
 	slotsScript   = newScript("slots")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
+
+	robotsLookScript = newScript("robots_look", "robots")
+	robotsKeepScript = newScript("robots_keep", "robots")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

@@ -42,6 +42,7 @@ type wireState struct {
 	Depth         int    `json:"depth,omitempty"`
 	RedirectTimes int    `json:"redirect_times,omitempty"`
 	RetryTimes    int    `json:"retry_times,omitempty"`
+	Throttled     int    `json:"throttled,omitempty"`
 	Returned      int    `json:"returned,omitempty"`
 	Revision      string `json:"revision,omitempty"`
 }
@@ -91,7 +92,7 @@ func (r *Request) wire() (*wire, error) {
 	if !r.NotBefore.IsZero() {
 		w.NotBefore = r.NotBefore.UnixMilli()
 	}
-	s := wireState{r.Depth, r.RedirectTimes, r.RetryTimes, r.Returned, r.Revision}
+	s := wireState{r.Depth, r.RedirectTimes, r.RetryTimes, r.Throttled, r.Returned, r.Revision}
 	if s != (wireState{}) {
 		w.State = &s
 	}
@@ -183,7 +184,7 @@ func DecodeRequest(b []byte) (*Request, error) {
 	}
 	if s := w.State; s != nil {
 		r.Depth, r.RedirectTimes, r.RetryTimes = s.Depth, s.RedirectTimes, s.RetryTimes
-		r.Returned, r.Revision = s.Returned, s.Revision
+		r.Throttled, r.Returned, r.Revision = s.Throttled, s.Returned, s.Revision
 	}
 	return r, nil
 }

@@ -127,7 +127,7 @@ func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
 		BytesSent:     requestSize(req),
 		BytesReceived: headSize(res),
 	}
-	if err := d.readBody(watch, res, out); err != nil {
+	if err := d.readBody(watch, res, out, r.Most); err != nil {
 		out.Release()
 		return nil, classify(watch, err)
 	}

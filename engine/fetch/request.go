@@ -20,6 +20,7 @@ type Request struct {
 	Header http.Header // canonical names; read, never written to. Host sets the host that is asked for
 	Body   []byte
 	Proxy  string // for ParseProxy, or NoProxy; "" is what Config says
+	Most   int64  // bytes of the decoded body that are read, and the rest is left; 0: all, and one over MaxSize is an error
 }
 
 // newRequest checks r and makes net/http's form of it. It sets the watch's proxy.

@@ -35,12 +35,12 @@ func headSize(r *http.Response) int64 {
 	return n
 }
 
-// readBody reads, checks and decodes what follows a response's header.
-func (d *Downloader) readBody(watch *watch, res *http.Response, out *Response) error {
+// readBody reads, checks and decodes what follows a response's header: most bytes of it, or all when that is 0.
+func (d *Downloader) readBody(watch *watch, res *http.Response, out *Response, most int64) error {
 	if res.ContentLength == 0 || res.Request.Method == http.MethodHead {
 		return nil
 	}
-	if res.ContentLength > d.cfg.MaxSize {
+	if most == 0 && res.ContentLength > d.cfg.MaxSize {
 		return tooLarge(d.cfg.MaxSize)
 	}
 	watch.touch()
@@ -50,8 +50,12 @@ func (d *Downloader) readBody(watch *watch, res *http.Response, out *Response) e
 		return err
 	}
 	defer done()
+	hint := sizeHint(res)
+	if most > 0 {
+		r, hint = io.LimitReader(r, most), min(hint, most)
+	}
 	out.body = body{memory: d.memory, limit: d.cfg.MaxSize}
-	out.Body, err = out.body.read(watch, r, sizeHint(res))
+	out.Body, err = out.body.read(watch, r, hint)
 	out.BytesReceived += wire.n
 	switch {
 	case wire.err != nil:

@@ -1,0 +1,113 @@
+package scheduler
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const robotsHost = "http://a.test bot"
+
+// look is LookRobots that must succeed.
+func (k *kit) look(l Lease) Robots {
+	k.t.Helper()
+	r, err := k.LookRobots(k.ctx, l, robotsHost, false)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return r
+}
+
+func (k *kit) keepRobots(l Lease, a RobotsAnswer) time.Duration {
+	k.t.Helper()
+	delay, err := k.KeepRobots(k.ctx, l, robotsHost, a)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return delay
+}
+
+func TestOneLeaseAsksForRobotsAndAllKnow(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), get("3"))
+		l := k.await(k.Frontier, 3)
+		if got := k.look(l[0]); got.State != RobotsYours || got.Text != "" || got.Redirects != 0 {
+			t.Fatalf("the first has %+v", got)
+		}
+		if got := k.look(l[0]); got.State != RobotsYours {
+			t.Errorf("asked again, the first has %+v", got)
+		}
+		if got := k.look(l[1]); got.State != RobotsClaimed {
+			t.Errorf("the second has %+v", got)
+		}
+		k.keepRobots(l[1], RobotsAnswer{Text: "of no claim", Keep: time.Hour})
+		k.keepRobots(l[0], RobotsAnswer{Text: "http://b.test/r", Redirects: 1, Keep: time.Hour})
+		if got := k.look(l[1]); got.State != RobotsYours || got.Text != "http://b.test/r" || got.Redirects != 1 {
+			t.Errorf("after a redirect the second has %+v", got)
+		}
+		k.commit(&Outcome{Lease: l[1]}) // with the lease the claim ends, and the redirect is still known
+		if got := k.look(l[1]); got.State != RobotsLate && got.State != RobotsClaimed {
+			t.Errorf("a lease that has ended has %+v", got)
+		}
+		if got := k.look(l[2]); got.State != RobotsYours || got.Redirects != 1 {
+			t.Errorf("the third has %+v", got)
+		}
+		text := "a policy\nof two lines\x00" + strings.Repeat("x", 500<<10)
+		k.keepRobots(l[2], RobotsAnswer{Text: text, Keep: time.Hour})
+		got := k.look(l[0])
+		if got.State != RobotsKnown || got.Text != text || got.Keep > time.Hour || got.Keep < 50*time.Minute {
+			t.Errorf("at last %s, kept %s, %d bytes", got.State, got.Keep, len(got.Text))
+		}
+		again, err := k.LookRobots(k.ctx, l[0], robotsHost, true)
+		if err != nil || again.State != RobotsYours || again.Text != "" {
+			t.Errorf("one that cannot be read: %+v, %v", again.State, err)
+		}
+		k.keepRobots(l[0], RobotsAnswer{Text: "old", Keep: -time.Second})
+		if got := k.look(l[2]); got.State != RobotsYours || got.Text != "" {
+			t.Errorf("after its time: %+v", got)
+		}
+		k.rdb.HSet(k.ctx, k.keys.robots, robotsHost, "nonsense")
+		if got := k.look(l[0]); got.State != RobotsYours {
+			t.Errorf("spoilt: %+v", got)
+		}
+	})
+}
+
+func TestAClaimEndsWithItsLease(t *testing.T) {
+	each(t, Config{Lease: 300 * time.Millisecond}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		l := k.await(k.Frontier, 1)[0]
+		if got := k.look(l); got.State != RobotsYours {
+			t.Fatalf("%+v", got)
+		}
+		other := k.join()
+		again := k.await(other, 1)[0] // the lease has expired: its holder was killed
+		if got := k.look(again); got.State != RobotsYours {
+			t.Errorf("the next has %+v", got)
+		}
+		if got := k.look(l); got.State == RobotsYours {
+			t.Errorf("the one that was killed has %+v", got)
+		}
+	})
+}
+
+func TestCrawlDelayOnlySlowsDown(t *testing.T) {
+	each(t, Config{Delay: 200 * time.Millisecond, Concurrency: 3}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		l := k.await(k.Frontier, 1)[0]
+		for _, c := range []struct{ crawlDelay, want time.Duration }{
+			{0, 200 * time.Millisecond}, {100 * time.Millisecond, 200 * time.Millisecond},
+			{700 * time.Millisecond, 700 * time.Millisecond}, {300 * time.Millisecond, 700 * time.Millisecond},
+		} {
+			if _, err := k.LookRobots(k.ctx, l, robotsHost, true); err != nil {
+				t.Fatal(err)
+			}
+			if got := k.keepRobots(l, RobotsAnswer{Text: "p", Keep: time.Hour, CrawlDelay: c.crawlDelay}); got != c.want {
+				t.Errorf("crawl-delay %s: the slot has %s, want %s", c.crawlDelay, got, c.want)
+			}
+		}
+		if got := k.rdb.HGet(k.ctx, k.keys.rules, "a.test").Val(); got != "700 3" {
+			t.Errorf("rule %q", got)
+		}
+	})
+}
