@@ -47,7 +47,7 @@ func TestSave(t *testing.T) {
 			io.WriteString(w, strings.Repeat("x", 5000))
 		}
 	})
-	d := newDownloader(t, Config{MaxSize: 10, MaxInMemory: 1}) // for pages, and not for what is saved
+	d := newDownloader(t, Config{MaxSize: 10, Memory: NewMemory(1)}) // for pages, and not for what is saved
 	refused := errors.New("refused")
 	for path, c := range map[string]struct {
 		want Kind
