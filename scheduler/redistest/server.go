@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -170,11 +171,17 @@ func answers(addr string) bool {
 	return bytes.HasPrefix(buf[:n], []byte("+PONG")) || bytes.HasPrefix(buf[:n], []byte("-NOAUTH"))
 }
 
+// freePort picks a port below those that the system gives out by itself: while a killed server is down, no other listener of a test may take
+// its port, or the server would come back as another's.
 func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, last = 15000, 30000
+	for range 100 {
+		port := first + rand.IntN(last-first)
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port for redis-server")
+	return 0
 }
