@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ func (w *confirmation) wait(ctx context.Context, limit time.Duration) error {
 	defer ticker.Stop()
 	for last := (outcome{}); ; {
 		now, err := w.look(waiting)
+		if err == nil && len(now.missing) > 0 {
+			err = w.superseded(waiting)
+		}
 		switch {
 		case err != nil:
 			return w.over(ctx, limit, last, err)
@@ -59,6 +63,19 @@ func (w *confirmation) wait(ctx context.Context, limit time.Duration) error {
 		case <-ticker.C:
 		}
 	}
+}
+
+// superseded is an error when the fleet is to run another revision by now: nobody will confirm this one. What cannot be read says nothing.
+func (w *confirmation) superseded(ctx context.Context) error {
+	entry, err := w.RegistryEntry(ctx, w.spider)
+	switch {
+	case errors.Is(err, scheduler.ErrNoEntry):
+		return fmt.Errorf("%s: revision %s is not confirmed: the spider was removed from the fleet in the meantime", w.spider, short(w.revision))
+	case err != nil || entry.Revision == w.revision:
+		return nil
+	}
+	return fmt.Errorf("%s: revision %s is not confirmed: it was superseded by revision %s of %s (%s)",
+		w.spider, short(w.revision), short(entry.Revision), cmp.Or(entry.Author, "somebody"), entry.Time.Format(time.RFC3339))
 }
 
 // over is the end of a wait that an error has ended, which may be its time limit.
@@ -107,13 +124,13 @@ func (w *confirmation) look(ctx context.Context) (outcome, error) {
 		}
 		w.awaited[worker.ID] = true
 		switch report := reportOf(worker, w.spider); {
-		case report == nil || report.Version < w.version:
-			now.missing = append(now.missing, name+silence(worker))
-		case report.Error != "":
-			now.failed = append(now.failed, name)
-			w.tell(worker.ID, fmt.Sprintf("%s: refused: %s", name, report.Error))
-		default:
+		case report != nil && report.Version >= w.version && report.Revision == w.revision: // an error beside it is of something else
 			w.tell(worker.ID, fmt.Sprintf("%s: runs revision %s", name, short(report.Revision)))
+		case report != nil && report.Version == w.version && report.Error != "":
+			now.failed = append(now.failed, name)
+			w.tell("refused "+worker.ID, fmt.Sprintf("%s: refused: %s", name, report.Error))
+		default:
+			now.missing = append(now.missing, name+silence(worker))
 		}
 	}
 	return now, nil

@@ -121,7 +121,10 @@ func (p *pushing) one(ctx context.Context, one pushable) (pushResult, error) {
 	r := one.revision
 	r.Author, r.Message, r.Time, r.Tool = p.author, p.message, time.Now().UTC(), readVersion().Version
 	was, err := p.RegistryEntry(ctx, r.Spider)
-	if err != nil && !errors.Is(err, scheduler.ErrNoEntry) {
+	damaged := (*scheduler.DamagedEntryError)(nil)
+	if errors.As(err, &damaged) { // it is mended
+		was.Version = damaged.Version
+	} else if err != nil && !errors.Is(err, scheduler.ErrNoEntry) {
 		return pushResult{}, err
 	}
 	if was.Main != "" && was.Main != r.Main && !p.replace {
@@ -140,21 +143,31 @@ func (p *pushing) one(ctx context.Context, one pushable) (pushResult, error) {
 		return result, err
 	}
 	result.Changed = true
-	p.logs.notice(fmt.Sprintf("%s: pushed revision %s%s", r.Spider, short(r.ID), after(was)))
+	p.logs.notice(fmt.Sprintf("%s: pushed revision %s%s", r.Spider, short(r.ID), after(was, r.Spider, p.state(ctx, was, r.Spider))))
 	return result, p.confirmed(ctx, r.Spider, r.ID, result.Version)
 }
 
-// after says what a push has replaced, and what a person may not expect.
-func after(was scheduler.Entry) string {
-	switch {
-	case was.Revision == "":
-		return ", the first"
-	case was.State == scheduler.Stopped:
-		return fmt.Sprintf(" after %s; the spider is stopped: luacrawl resume %s", short(was.Revision), was.Spider)
-	case was.State == scheduler.Paused:
-		return fmt.Sprintf(" after %s; the spider is paused: luacrawl resume %s", short(was.Revision), was.Spider)
+// state is the spider's after a push: one that was pushed for the first time may have been stopped or paused before.
+func (p *pushing) state(ctx context.Context, was scheduler.Entry, spider string) scheduler.State {
+	if now, err := p.RegistryEntry(ctx, spider); err == nil {
+		return now.State
 	}
-	return " after " + short(was.Revision)
+	return was.State
+}
+
+// after says what a push has replaced, and what a person may not expect.
+func after(was scheduler.Entry, spider string, state scheduler.State) string {
+	text := " after " + short(was.Revision)
+	switch {
+	case was.Revision == "" && was.Version == 0:
+		text = ", the first"
+	case was.Revision == "":
+		text = " in place of a damaged entry"
+	}
+	if state == scheduler.Stopped || state == scheduler.Paused {
+		text += fmt.Sprintf("; the spider is %s: luacrawl resume %s", state, spider)
+	}
+	return text
 }
 
 // confirmed waits for the hosts, if that was asked for.

@@ -76,7 +76,7 @@ func (p *pushing) back(ctx context.Context, spider, rev string) error {
 	if err != nil {
 		return err
 	}
-	p.logs.notice(fmt.Sprintf("%s: back to revision %s%s", spider, short(r.ID), after(was)))
+	p.logs.notice(fmt.Sprintf("%s: back to revision %s%s", spider, short(r.ID), after(was, spider, p.state(ctx, was, spider))))
 	return p.confirmed(ctx, spider, r.ID, version)
 }
 

@@ -2,6 +2,7 @@ package luabind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,8 +14,9 @@ import (
 type Older func(ctx context.Context, revision string) (*scheduler.Revision, error)
 
 const (
-	mostOlder = 8           // older generations of a spider at once
-	olderFor  = time.Minute // that one is kept for after it was needed last
+	mostOlder = 8                // older generations of a spider at once
+	olderFor  = time.Minute      // that one is kept for after it was needed last
+	olderLoad = 30 * time.Second // that finding and loading one may take
 )
 
 // olderGenerations are those that finish the requests which they have made, while newer ones begin others. The zero value has none and
@@ -32,6 +34,7 @@ type olderGenerations struct {
 type olderState struct {
 	ready  chan struct{} // closed when the rest is set
 	gen    *generation   // nil: it could not be had, and the current one takes its requests over
+	end    func()        // ends the loading; nil of one that was at hand
 	needed time.Time     // guarded by mu
 }
 
@@ -58,10 +61,14 @@ func (s *Spider) loadOlder(ctx context.Context, find Older, revision string) (*g
 		o := originOf(r, current.options)
 		var g *generation
 		if g, _, err = o.load(); err == nil {
-			return g, nil
+			if sameSinks(&g.definition, &current.definition) {
+				return g, nil
+			}
+			g.close()
+			err = fmt.Errorf("revision %s: spider.pipelines names other sinks than those that are open", revision)
 		}
 	}
-	if l := current.options.Logger; l != nil && ctx.Err() == nil {
+	if l := current.options.Logger; l != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		l.Warn("the revision that made some requests cannot be had: the newest takes them over", "revision", revision, "error", err)
 	}
 	return nil, err
@@ -69,14 +76,19 @@ func (s *Spider) loadOlder(ctx context.Context, find Older, revision string) (*g
 
 // use sets how older requests are finished; nil drops all older generations.
 func (o *olderGenerations) use(find Older) {
+	var dropped []*generation
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.find = find
 	if find == nil {
-		for revision := range o.known {
-			o.drop(revision)
+		for revision, state := range o.known {
+			if state.end != nil {
+				state.end()
+			}
+			dropped = append(dropped, o.drop(revision))
 		}
 	}
+	o.mu.Unlock()
+	closeAll(dropped)
 }
 
 // keep takes in the generation that was current until now.
@@ -84,8 +96,9 @@ func (o *olderGenerations) keep(g *generation) {
 	ready := make(chan struct{})
 	close(ready)
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.add(g.revision, &olderState{ready: ready, gen: g})
+	dropped := o.add(g.revision, &olderState{ready: ready, gen: g})
+	o.mu.Unlock()
+	closeAll(dropped)
 }
 
 // get gives the generation of a revision, nil when the current one is to take its requests over, or when ctx ended.
@@ -99,15 +112,9 @@ func (o *olderGenerations) get(ctx context.Context, revision string) *generation
 	if known {
 		state.needed = time.Now()
 	} else {
-		state = &olderState{ready: make(chan struct{})}
-		o.add(revision, state)
+		state = o.begin(ctx, revision)
 	}
-	find := o.find
 	o.mu.Unlock()
-	if !known {
-		o.fill(ctx, find, revision, state)
-		return state.gen
-	}
 	select {
 	case <-state.ready:
 		return state.gen
@@ -116,7 +123,21 @@ func (o *olderGenerations) get(ctx context.Context, revision string) *generation
 	}
 }
 
-// fill loads a revision for all who wait for it. When only ctx ended, the next who asks tries again.
+// begin loads a revision for all who wait for it, whichever of them gives up: of ctx it has only the values. The caller holds mu.
+func (o *olderGenerations) begin(ctx context.Context, revision string) *olderState {
+	find := o.find
+	loading, end := context.WithTimeout(context.WithoutCancel(ctx), olderLoad)
+	state := &olderState{ready: make(chan struct{}), end: end}
+	dropped := o.add(revision, state)
+	go func() {
+		defer end()
+		o.fill(loading, find, revision, state)
+		closeAll(dropped)
+	}()
+	return state
+}
+
+// fill loads a revision. When only ctx ended, the next who asks tries again.
 func (o *olderGenerations) fill(ctx context.Context, find Older, revision string, state *olderState) {
 	defer close(state.ready)
 	g, err := o.load(ctx, find, revision)
@@ -126,20 +147,21 @@ func (o *olderGenerations) fill(ctx context.Context, find Older, revision string
 	case o.known[revision] == state && err == nil:
 		state.gen = g
 	case o.known[revision] == state && ctx.Err() != nil:
-		delete(o.known, revision)
-	case err == nil: // dropped in the meantime: its VMs end with their calls
+		o.drop(revision)
+	case err == nil: // dropped in the meantime: its VMs, of which none is idle yet, end with their calls
 		state.gen = g
 		g.close()
 	}
 }
 
-// add takes a revision in, in the place of the one that was needed longest ago when there are too many. The caller holds mu.
-func (o *olderGenerations) add(revision string, state *olderState) {
+// add takes a revision in, in the place of the one that was needed longest ago when there are too many. It returns what is to be closed. The
+// caller holds mu.
+func (o *olderGenerations) add(revision string, state *olderState) (dropped []*generation) {
 	if o.known == nil {
 		o.known = map[string]*olderState{}
 	}
 	if _, again := o.known[revision]; again {
-		o.drop(revision)
+		dropped = append(dropped, o.drop(revision))
 	}
 	for len(o.known) >= mostOlder {
 		oldest := ""
@@ -148,38 +170,47 @@ func (o *olderGenerations) add(revision string, state *olderState) {
 				oldest = r
 			}
 		}
-		o.drop(oldest)
+		dropped = append(dropped, o.drop(oldest))
 	}
 	state.needed = time.Now()
 	o.known[revision] = state
 	if o.timer == nil {
 		o.timer = time.AfterFunc(olderFor, o.age)
 	}
+	return dropped
 }
 
-// drop forgets a revision. The caller holds mu.
-func (o *olderGenerations) drop(revision string) {
+// drop forgets a revision and returns its generation, nil when it has none, to be closed without mu: closing runs Lua. The caller holds mu.
+func (o *olderGenerations) drop(revision string) *generation {
 	state := o.known[revision]
 	delete(o.known, revision)
-	if state.gen != nil {
-		state.gen.close()
-	}
 	if len(o.known) == 0 && o.timer != nil {
 		o.timer.Stop()
 		o.timer = nil
 	}
+	return state.gen
 }
 
 // age drops what nobody has needed for a while.
 func (o *olderGenerations) age() {
+	var dropped []*generation
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for revision, state := range o.known {
 		if time.Since(state.needed) >= olderFor {
-			o.drop(revision)
+			dropped = append(dropped, o.drop(revision))
 		}
 	}
 	if len(o.known) > 0 {
 		o.timer.Reset(olderFor / 4)
+	}
+	o.mu.Unlock()
+	closeAll(dropped)
+}
+
+func closeAll(generations []*generation) {
+	for _, g := range generations {
+		if g != nil {
+			g.close()
+		}
 	}
 }

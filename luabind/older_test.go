@@ -1,9 +1,12 @@
 package luabind
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,4 +140,87 @@ func TestRefusedRevisionKeepsThePolicy(t *testing.T) {
 	if id := r.spider.Content().ID; id != revisionNo(1).ID {
 		t.Errorf("it runs %s", id)
 	}
+}
+
+// TestOlderRevisionOfOtherSinks: the sinks that are open are not those of its steps, so the newest takes its requests over.
+func TestOlderRevisionOfOtherSinks(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	r := newOlderRig(t)
+	r.spider.Close()
+	var err error
+	if r.spider, err = LoadRevision(revisionNo(0), Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	defer r.spider.Close()
+	other := revisionNo(7)
+	other.Files["s.lua"] = bytes.Replace(other.Files["s.lua"], []byte("parse ="), []byte(`pipelines = { { "feed", order = 1, uri = "x.jsonl" } }, parse =`), 1)
+	r.all[scheduler.ShortRevision(other.ID)] = other
+	r.take(1, r.find)
+	r.want(7, 1)
+	r.want(7, 1)
+	r.want(8, 8)
+	if n := strings.Count(log.String(), "names other sinks"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, &log)
+	}
+}
+
+// TestOlderRevisionOutlivesWhoAskedFirst: who still waits for it gets it when the first has given up.
+func TestOlderRevisionOutlivesWhoAskedFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newOlderRig(t)
+		defer r.spider.Close()
+		release := make(chan struct{})
+		r.take(1, func(ctx context.Context, revision string) (*scheduler.Revision, error) {
+			select {
+			case <-release:
+				return r.find(ctx, revision)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
+		ctx, giveUp := context.WithCancel(t.Context())
+		made := scheduler.ShortRevision(revisionNo(7).ID)
+		first, second := make(chan *generation), make(chan *generation)
+		go func() { first <- r.spider.older.get(ctx, made) }()
+		synctest.Wait()
+		go func() { second <- r.spider.older.get(t.Context(), made) }()
+		synctest.Wait()
+		giveUp()
+		if g := <-first; g != nil {
+			t.Error("who gave up got it")
+		}
+		close(release)
+		if g := <-second; g == nil || g.revision != made {
+			t.Errorf("who waited got %+v", g)
+		}
+	})
+}
+
+// TestOlderRevisionThatDoesNotCome is given up after a while, and at once when nobody is to run it any more.
+func TestOlderRevisionThatDoesNotCome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newOlderRig(t)
+		defer r.spider.Close()
+		never := func(ctx context.Context, _ string) (*scheduler.Revision, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		r.take(1, never)
+		start := time.Now()
+		r.want(7, 1)
+		if d := time.Since(start); d != olderLoad {
+			t.Errorf("given up after %v", d)
+		}
+		got := make(chan *generation)
+		go func() { got <- r.spider.older.get(t.Context(), "unknown") }()
+		synctest.Wait()
+		start = time.Now()
+		r.take(2, nil)
+		if g := <-got; g != nil || time.Since(start) != 0 {
+			t.Errorf("%+v after %v", g, time.Since(start))
+		}
+	})
 }

@@ -75,7 +75,7 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 	if next.name != old.name {
 		return unchanged, next.renamed(old.name)
 	}
-	if !reflect.DeepEqual(next.sinks(), old.sinks()) || next.stores() != old.stores() {
+	if !sameSinks(&next.definition, &old.definition) {
 		return unchanged, &PipelinesChangedError{File: next.display + next.mainPath}
 	}
 	if accept != nil {
@@ -93,6 +93,11 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 		s.older.keep(old)
 	}
 	return Reloaded{old.revision, next.revision}, nil
+}
+
+// sameSinks reports whether the items of two definitions go to the same places.
+func sameSinks(a, b *definition) bool {
+	return reflect.DeepEqual(a.sinks(), b.sinks()) && a.stores() == b.stores()
 }
 
 // PipelinesChangedError says that an edit has changed where items go: the sinks of a crawl are those of its start.

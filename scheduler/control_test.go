@@ -118,12 +118,23 @@ func TestAgreedSettingsHoldForAll(t *testing.T) {
 		}
 		changed := k.cfg
 		changed.Delay = time.Hour
-		if err := k.Agree(k.ctx, changed); err != nil {
+		k.rdb.Set(k.ctx, "luacrawl:version", 9, 0)
+		if err := k.Agree(k.ctx, 7, changed); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Agree(k.ctx, 6, k.cfg); err != nil { // of a worker that is late
 			t.Fatal(err)
 		}
 		x, err := k.Exchange(k.ctx, nil, 4, 0)
 		if err != nil || len(x.Leases) != 1 {
 			t.Errorf("%d leases of one host within its hour, %v", len(x.Leases), err)
+		}
+		k.rdb.Set(k.ctx, "luacrawl:version", 3, 0) // the registry was lost
+		if err := k.Agree(k.ctx, 3, changed); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.rdb.HGet(k.ctx, k.keys.meta, "set_version").Val(); got != "3" {
+			t.Errorf("version %s of the settings, want 3", got)
 		}
 		k.cfg = changed
 		k.join()

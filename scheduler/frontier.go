@@ -98,16 +98,20 @@ func (f *Frontier) join(ctx context.Context) error {
 }
 
 // Agree makes the per-fleet settings of cfg those of the whole fleet, but for the ones that queued work depends on, which stay. Delay and
-// concurrency hold from the next lease of any worker on, the others for workers that join from now on. It may be called by any goroutine.
-func (f *Frontier) Agree(ctx context.Context, cfg Config) error {
-	var args []any
+// concurrency hold from the next lease of any worker on, the others for workers that join from now on. version is that of the entry which
+// brings them: what a later one has set stays. It may be called by any goroutine.
+func (f *Frontier) Agree(ctx context.Context, version int64, cfg Config) error {
+	args := []any{version}
 	for _, s := range cfg.withDefaults().fleet(f.keys) {
 		if !s.layout && !strings.HasSuffix(s.name, "_key") {
 			args = append(args, s.name, s.value)
 		}
 	}
-	if _, err := f.run(ctx, agreeScript, args...); err != nil {
-		return fmt.Errorf("settings of the fleet of %s: %w", f.cfg.Spider, err)
+	c := f.client
+	keys := c.registry().list(f.keys, f.cfg.Spider, "")
+	err := c.try(ctx, func() error { return agreeScript.call(ctx, c.rdb, keys, args...).Err() })
+	if err != nil {
+		return fmt.Errorf("settings of the fleet of %s: %w", f.cfg.Spider, c.explainRegistry(ctx, "", c.explain(ctx, f.keys, err)))
 	}
 	return nil
 }

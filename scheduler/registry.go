@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,17 @@ func (e *ConflictError) Error() string {
 		by, ShortRevision(e.Now.Revision), e.Spider, e.Now.Time.Format(time.RFC3339))
 }
 
+// DamagedEntryError is an entry that cannot be read. A change of it names its Version, as of any other.
+type DamagedEntryError struct {
+	Place   string // key and field
+	Version int64  // 0 when that cannot be read either
+	Why     string
+}
+
+func (e *DamagedEntryError) Error() string {
+	return e.Place + ": " + e.Why + ": push the spider again, or remove it"
+}
+
 // ErrNoEntry says that the fleet knows no spider of a name.
 var ErrNoEntry = errors.New("the fleet has no spider of this name")
 
@@ -81,9 +93,9 @@ func (c *Client) readEntries(entries, states map[string]string) ([]Entry, error)
 	var all []Entry
 	var damaged []error
 	for spider, raw := range entries {
-		e, err := readEntry(spider, raw)
+		e, err := c.readEntry(spider, raw)
 		if err != nil {
-			damaged = append(damaged, fmt.Errorf("%s, field %s: %w", c.registry().registry(), spider, err))
+			damaged = append(damaged, err)
 			continue
 		}
 		e.State = readState(states[spider])
@@ -93,7 +105,8 @@ func (c *Client) readEntries(entries, states map[string]string) ([]Entry, error)
 	return all, errors.Join(damaged...)
 }
 
-// RegistryEntry reads what the fleet runs of one spider. ErrNoEntry says that it knows none of the name.
+// RegistryEntry reads what the fleet runs of one spider. ErrNoEntry says that it knows none of the name, *DamagedEntryError that it cannot
+// be read.
 func (c *Client) RegistryEntry(ctx context.Context, spider string) (Entry, error) {
 	k := c.registry()
 	var entry, state *redis.StringCmd
@@ -113,27 +126,34 @@ func (c *Client) RegistryEntry(ctx context.Context, spider string) (Entry, error
 	case entry.Err() != nil:
 		return Entry{}, fmt.Errorf("spider %q: %w", spider, ErrNoEntry)
 	}
-	e, err := readEntry(spider, entry.Val())
+	e, err := c.readEntry(spider, entry.Val())
 	if err != nil {
-		return Entry{}, fmt.Errorf("%s, field %s: %w", k.registry(), spider, err)
+		return Entry{}, err
 	}
 	e.State = readState(state.Val())
 	return e, nil
 }
 
-// readEntry reads "<version> <JSON>".
-func readEntry(spider, raw string) (Entry, error) {
+// versionForm is that of a version that flip.lua reads too.
+var versionForm = regexp.MustCompile(`^[1-9][0-9]{0,17}$`)
+
+// readEntry reads "<version> <JSON>". Its errors are *DamagedEntryError.
+func (c *Client) readEntry(spider, raw string) (Entry, error) {
 	e := Entry{Spider: spider}
-	version, text, _ := strings.Cut(raw, " ")
-	var err error
-	if e.Version, err = strconv.ParseInt(version, 10, 64); err != nil {
-		return e, fmt.Errorf("it is no entry of the registry: push the spider again, or remove it")
+	version, text, both := strings.Cut(raw, " ")
+	damaged := &DamagedEntryError{Place: fmt.Sprintf("%s, field %s", c.registry().registry(), spider), Why: "it is no entry of the registry"}
+	if !both || !versionForm.MatchString(version) {
+		return e, damaged
 	}
+	e.Version, _ = strconv.ParseInt(version, 10, 64) // its form fits
+	damaged.Version = e.Version
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return e, fmt.Errorf("it is no entry of the registry (%w): push the spider again, or remove it", err)
+		damaged.Why += fmt.Sprintf(" (%v)", err)
+		return e, damaged
 	}
 	if len(e.Revision) < shortRevision {
-		return e, fmt.Errorf("it names no revision: push the spider again, or remove it")
+		damaged.Why = "it names no revision"
+		return e, damaged
 	}
 	if e.Policy == "" {
 		e.Policy = Adopt
@@ -186,12 +206,15 @@ func (c *Client) flip(ctx context.Context, spider, revision string, was int64, e
 		return 0, fmt.Errorf("revision %s of %s: %w", ShortRevision(revision), spider, ErrNoRevision)
 	}
 	version, text, _ := strings.Cut(r.text(1), " ")
-	if lost && text == entry { // our own change, whose reply did not come
+	if lost && entry == "" && r.text(1) == "" { // our own removal, whose reply did not come
+		return 0, nil
+	}
+	if lost && entry != "" && text == entry { // our own change
 		n, err := strconv.ParseInt(version, 10, 64)
 		return n, err
 	}
 	conflict := &ConflictError{Spider: spider}
-	if now, err := readEntry(spider, r.text(1)); err == nil {
+	if now, err := c.readEntry(spider, r.text(1)); err == nil {
 		conflict.Now = &now
 	}
 	return 0, conflict

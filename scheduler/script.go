@@ -54,7 +54,7 @@ var (
 	flushScript   = newScript("flush", "flush")
 	joinScript    = newScript("join", "flush")
 	leaveScript   = newScript("leave", "flush")
-	agreeScript   = newScript("agree")
+	agreeScript   = newScript("agree", "registry")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
 	requeueScript = newScript("requeue", "push", "strike")

@@ -51,7 +51,8 @@ type Crawl struct {
 	told       chan struct{} // of a change of the control; holds one
 	control    int64         // only follow's goroutine; version that is in effect
 	cancel     context.CancelCauseFunc
-	mu         sync.Mutex // guards cancel
+	mu         sync.Mutex // guards cancel and stopped
+	stopped    bool       // before or in Run
 }
 
 // Open joins the crawl in Redis. *scheduler.SettingsError and scheduler.ErrFleetAlive are as in scheduler.Open.
@@ -143,6 +144,9 @@ func (c *Crawl) Run(ctx context.Context) (sum engine.Summary, err error) {
 	defer cancel(nil)
 	c.mu.Lock()
 	c.cancel = cancel
+	if c.stopped {
+		cancel(engine.ErrStopped)
+	}
 	c.mu.Unlock()
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -158,9 +162,9 @@ func (c *Crawl) Run(ctx context.Context) (sum engine.Summary, err error) {
 	return c.engine.Run(ctx)
 }
 
-// Take takes a revision over that was pushed; older is luabind's. Settings of the fleet that it changes hold for all workers from the next
-// lease on. The error says why the last good revision goes on.
-func (c *Crawl) Take(rev *scheduler.Revision, older luabind.Older) error {
+// Take takes a revision over that was pushed by an entry of a version; older is luabind's. Settings of the fleet that it changes hold for all
+// workers from the next lease on. The error says why the last good revision goes on, if it is no *AgreeError.
+func (c *Crawl) Take(rev *scheduler.Revision, version int64, older luabind.Older) error {
 	if err := c.Reloader.Take(rev, older); err != nil {
 		return err
 	}
@@ -174,18 +178,18 @@ func (c *Crawl) Take(rev *scheduler.Revision, older luabind.Older) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	if err := c.frontier.Agree(ctx, config); err != nil {
-		c.options.Voice.Logger.Error("the settings of the fleet are those of before", "error", err)
-		return nil
+	if err := c.frontier.Agree(ctx, version, config); err != nil {
+		return &AgreeError{err}
 	}
 	c.agreed = config
 	return nil
 }
 
-// Stop ends a Run without grace: pages that run are handed back.
+// Stop ends a Run, also one that is to begin, without grace: pages that run are handed back.
 func (c *Crawl) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.stopped = true
 	if c.cancel != nil {
 		c.cancel(engine.ErrStopped)
 	}

@@ -64,6 +64,9 @@ func (r *Reloader) edit(file string, reload func(accept func(map[string]any) err
 		plan, err = r.layers.planSettings(r.file, r.effective, settings, file != "")
 		return err
 	})
+	if pipelines := (*luabind.PipelinesChangedError)(nil); file != "" && errors.As(err, &pipelines) {
+		return err // of a push: the crawl is begun again with it
+	}
 	mended := r.note(done, err)
 	switch {
 	case err != nil:

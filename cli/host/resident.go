@@ -197,9 +197,14 @@ func (r *resident) takeOver(ctx context.Context, e scheduler.Entry) {
 		return
 	}
 	loaded := r.running() != nil
-	err = r.adopt(rev, e.Policy)
+	err = r.adopt(rev, e.Version, e.Policy)
+	if disagreed := (*AgreeError)(nil); errors.As(err, &disagreed) {
+		r.disagreed(e, err)
+		return
+	}
 	if pipelines := (*luabind.PipelinesChangedError)(nil); loaded && errors.As(err, &pipelines) {
 		r.anew = true
+		r.voice.Notice(fmt.Sprintf("the crawl is begun again with revision %s: its items go elsewhere", scheduler.ShortRevision(e.Revision)))
 		r.running().Stop()
 		return
 	}
@@ -222,8 +227,8 @@ func (r *resident) fetch(ctx context.Context, e scheduler.Entry) (*scheduler.Rev
 	return rev, err
 }
 
-// adopt loads a revision: into the crawl that runs, or for the one to come. A panic in it is a fault of the revision.
-func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) (err error) {
+// adopt loads the revision of an entry, which has a version: into the crawl that runs, or for the one to come. A panic in it is a fault of the revision.
+func (r *resident) adopt(rev *scheduler.Revision, version int64, policy scheduler.Policy) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error while loading revision %s: %v", scheduler.ShortRevision(rev.ID), p)
@@ -234,7 +239,7 @@ func (r *resident) adopt(rev *scheduler.Revision, policy scheduler.Policy) (err 
 		older = r.host.Client.Revision
 	}
 	if c := r.running(); c != nil {
-		return c.Take(rev, older)
+		return c.Take(rev, version, older)
 	}
 	source := Source{Revision: rev, Args: r.host.Args, Layers: r.host.Layers, Outside: r.host.Outside}
 	spider, _, err := source.Load(r.voice)
@@ -291,7 +296,7 @@ func (r *resident) fromShelf() {
 	r.shelved = true
 	rev, err := r.host.shelf.get(r.name)
 	if err == nil && rev != nil {
-		err = r.adopt(rev, scheduler.Adopt)
+		err = r.adopt(rev, 0, scheduler.Adopt)
 	}
 	switch {
 	case err != nil:
@@ -351,11 +356,14 @@ func (r *resident) crawlEnded(ctx context.Context, end crawlEnd) {
 	case ctx.Err() != nil && err != nil:
 		r.voice.Logger.Error("while stopping", "error", err)
 	case ctx.Err() != nil:
-	case err != nil:
-		r.fail(ctx, err)
 	case r.anew:
 		r.anew, r.begin = false, time.Time{}
+		if err != nil {
+			r.voice.Alarm("while the crawl was ended to begin again: " + r.voice.Explain(err))
+		}
 		r.takeOver(ctx, r.entry)
+	case err != nil:
+		r.fail(ctx, err)
 	case end.sum.Reason == engine.ReasonStopped: // the registry says so in a moment, or says that it runs again
 		r.begin = time.Now().Add(retryLeast)
 	default:

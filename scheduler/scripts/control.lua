@@ -6,12 +6,13 @@
 redis.call('HLEN', meta)
 redis.call('HLEN', states)
 redis.call('LLEN', log)
+local known = redis.call('HEXISTS', registry, ARGV[1]) == 1
 local v = changed(ARGV[1], ARGV[3], ARGV[4])
 if ARGV[2] ~= '' then
   local paused = '0'
   if ARGV[2] == 'paused' then paused = '1' end
   redis.call('HSET', meta, 'state', ARGV[2], 'paused', paused)
-  if redis.call('HEXISTS', registry, ARGV[1]) == 1 then redis.call('HSET', states, ARGV[1], ARGV[2]) end
+  if known then redis.call('HSET', states, ARGV[1], ARGV[2]) end
 end
 for i = 5, #ARGV, 2 do
   if ARGV[i + 1] == '' then
