@@ -120,24 +120,28 @@ func (s *sinks) count(p *parcel, by int64) {
 	}
 }
 
-// take begins the way of a page whose items have somewhere to go; it never blocks.
-func (s *sinks) take(p *parcel) {
+// take begins the way of a page whose items have somewhere to go. It blocks only where concurrent_requests has been raised far since the start.
+func (s *sinks) take(ctx context.Context, p *parcel) {
 	s.count(p, 1)
 	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
-	s.pass(p, 0)
+	s.pass(ctx, p, 0)
 }
 
-// pass gives a page to the first sink from one on that gets something of it, or back to the feeder.
-func (s *sinks) pass(p *parcel, from int) {
+// pass gives a page to the first sink from one on that gets something of it, or back to the feeder. When ctx, that ends with the
+// crawl, ends first, the page is left: its lease expires or was handed back.
+func (s *sinks) pass(ctx context.Context, p *parcel, from int) {
 	for i := from; i < len(s.stages); i++ {
 		if !p.stopped.Load() && len(p.of(i)) > 0 {
-			s.stages[i].in <- p
+			select {
+			case s.stages[i].in <- p:
+			case <-ctx.Done():
+			}
 			return
 		}
 	}
 	s.crawl.inflight.start(p.result.lease.ID, nil)
 	s.count(p, -1)
-	s.crawl.feeder.done <- p.delivered()
+	s.crawl.feeder.bring(ctx, p.delivered())
 }
 
 // SinkState is how a sink does.
@@ -169,7 +173,7 @@ func (s *sinks) down() string {
 }
 
 // park hands a finished page to the sinks, or reports that it has nothing for them.
-func (p *page) park(r result) bool {
+func (p *page) park(ctx context.Context, r result) bool {
 	if len(p.routes) == 0 || r.outcome == nil {
 		return false
 	}
@@ -180,7 +184,7 @@ func (p *page) park(r result) bool {
 	for _, r := range p.routes {
 		parcel.records = append(parcel.records, parcelRecord{r, p.itemID(r.ItemInfo)})
 	}
-	p.sinks.take(parcel)
+	p.sinks.take(ctx, parcel)
 	return true
 }
 

@@ -23,7 +23,7 @@ type stage struct {
 	sinks *sinks
 	at    int // in the order of sinks
 	sink  export.Sink
-	in    chan *parcel // never full: no more pages are on their way than it holds
+	in    chan *parcel // full only when concurrent_requests has been raised since the start
 	open  bool         // only Run's goroutine
 
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ func (st *stage) Run(ctx context.Context) error {
 			batch := st.gather(p)
 			st.write(batch)
 			for _, p := range batch {
-				st.sinks.pass(p, st.at+1)
+				st.sinks.pass(ctx, p, st.at+1)
 			}
 		}
 	}
