@@ -258,19 +258,21 @@ func TestEndAfterMoreConcurrency(t *testing.T) {
 			t.Parallel()
 			var all sync.WaitGroup
 			all.Add(pages)
-			spider := routed(0, 1)
+			handlers := map[string]http.HandlerFunc{"/plain": func(http.ResponseWriter, *http.Request) { all.Wait() }}
+			for i := range pages {
+				handlers[fmt.Sprintf("/%d", i)] = func(http.ResponseWriter, *http.Request) { all.Done(); all.Wait() } // so that they are done at once
+			}
+			base := serve(t, handlers)
+			spider := routed(pages, 1)
+			for i := range spider.start {
+				spider.start[i] = base + spider.start[i]
+			}
 			parse := spider.callbacks["parse"]
 			spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
 				if strings.HasSuffix(r.URL, "/plain") {
-					return &engine.Output{Items: []engine.Item{engine.Item(`{"plain":1}`)}, Revision: "rev1"}, nil
+					return item(`{"plain":1}`), nil
 				}
-				all.Done()
-				all.Wait() // so that they are done at once
 				return parse(r)
-			}
-			base := serve(t, map[string]http.HandlerFunc{"/plain": func(http.ResponseWriter, *http.Request) { all.Wait() }})
-			for i := range pages {
-				spider.start = append(spider.start, fmt.Sprintf("%s/%d", base, i))
 			}
 			if !c.killed {
 				spider.start = append(spider.start, base+"/plain")
