@@ -43,13 +43,14 @@ func (p *page) itemID(about ItemInfo) string {
 // its number.
 func ItemID(spider string, request *scheduler.Request, seed []byte, about ItemInfo) string {
 	h := sha1.New()
-	h.Write([]byte(spider))
+	h.Write([]byte(spider + "\x00"))
 	if request != nil {
 		fp := request.Fingerprint()
 		h.Write(fp[:])
 	} else {
 		h.Write(seed)
 	}
+	h.Write([]byte{0}) // "1" and 10 are not "11" and 0
 	if about.Key != "" {
 		h.Write([]byte(about.Kind + "\x00" + about.Key))
 	} else {

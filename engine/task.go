@@ -119,7 +119,7 @@ func (r *taskRunner) perform(ctx context.Context, run *scheduler.TaskRun) (p *pa
 			c.Logger.Error("task failed", slog.String("task", run.Name), slog.Any("error", fmt.Errorf("internal error: %v", e)))
 		}
 	}()
-	out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.RunTask(ctx, run.Name) })
+	out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.RunTask(ctx, run.Name, p.lease.Seed) })
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
