@@ -310,3 +310,30 @@ func TestEndAfterMoreConcurrency(t *testing.T) {
 		})
 	}
 }
+
+// slowClosing is a sink whose last words take as long as they may.
+type slowClosing struct {
+	memorySink
+	closing chan struct{} // closed when they begin
+}
+
+func (s *slowClosing) Close(ctx context.Context) error {
+	close(s.closing)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestKillWhileASinkCloses: a second signal does not wait for a sink's last words.
+func TestKillWhileASinkCloses(t *testing.T) {
+	t.Parallel()
+	s := &slowClosing{memorySink: memorySink{name: "slow"}, closing: make(chan struct{})}
+	r := newSinkRig(t, 1, nil, s)
+	var killed time.Time
+	go func() { <-s.closing; killed = time.Now(); r.crawl.Kill() }()
+	if _, err := r.crawl.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(killed); took > 10*time.Second {
+		t.Errorf("%s after the kill", took)
+	}
+}

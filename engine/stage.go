@@ -16,6 +16,7 @@ const (
 	sinkGather  = 20 * time.Millisecond // for which a write waits for company
 	sinkAgain   = 5 * time.Second       // at most, between two tries of a sink that is down
 	sinkClosing = 20 * time.Second      // for the last words of a sink
+	sinkKilled  = time.Second           // for them when the crawl is killed, before or meanwhile
 )
 
 // stage is one sink with the pages that wait for it. One goroutine uses the sink.
@@ -196,6 +197,13 @@ func (st *stage) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sinkClosing)
 	defer cancel()
+	go func() {
+		select {
+		case <-st.sinks.crawl.killed:
+			time.AfterFunc(sinkKilled, cancel)
+		case <-ctx.Done():
+		}
+	}()
 	if err := st.sink.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("closing %s: %w", st.sink.Name(), err)
 	}
