@@ -76,12 +76,23 @@ func (f *feeder) enqueueStart(ctx context.Context) error {
 // deliver brings the items of pages that have no lease to the sinks, and gives the outcomes that are left. It waits for sinks that are down;
 // when ctx ends first nothing is to be stored, and the next start brings them again.
 func (f *feeder) deliver(ctx context.Context, pages []*page) ([]*scheduler.Outcome, error) {
-	done := make(chan result, len(pages))
 	outs := make([]*scheduler.Outcome, 0, len(pages))
-	parked := 0
+	var routed []*page
+	var leases []scheduler.Lease
 	for _, p := range pages {
 		outs = append(outs, p.out)
-		if p.parkFor(ctx, result{lease: p.lease, outcome: p.out}, done) {
+		if len(p.routes) > 0 {
+			routed, leases = append(routed, p), append(leases, p.lease)
+		}
+	}
+	stored, err := f.crawl.Frontier.StoredOnce(ctx, leases) // an earlier run or another worker has brought them
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan result, len(routed))
+	parked := 0
+	for i, p := range routed {
+		if !stored[i] && p.parkFor(ctx, result{lease: p.lease, outcome: p.out}, done) {
 			parked++
 		}
 	}

@@ -157,7 +157,7 @@ func TestStartItemsGoToSinks(t *testing.T) {
 			r.run(t)
 		}
 		want := []string{`{"seed":"item page"}`}
-		if got := sink.items(); !cmp.Equal(got, want) {
+		if got := sink.items(); !cmp.Equal(got, want) || len(sink.order) != 1 {
 			t.Errorf("the sink has %v", got)
 		}
 		if want = append([]string{`{"body":"page /page","path":"/page"}`}, want...); !cmp.Equal(r.items, want) {
