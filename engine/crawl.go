@@ -56,7 +56,7 @@ type Crawl struct {
 	robots   *robotsCache
 
 	unavailable unavailability
-	storeDown   unavailability
+	storeDown   storeDown
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -225,14 +225,20 @@ const unavailableMost = 5 * time.Second
 
 // callSpider runs one call, again and again while the script says that something it needs is down: the page waits, and holds its place.
 func (c *Crawl) callSpider(ctx context.Context, call func(context.Context) (*Output, error)) (*Output, error) {
+	there, waits := false, false
 	for wait := (backoff{}); ; {
 		out, err := c.callOnce(ctx, call)
 		var down *UnavailableError
 		if !errors.As(err, &down) {
-			c.unavailable.over(c.Logger)
+			there = ctx.Err() == nil
 			return out, err
 		}
-		c.unavailable.begun(c.Logger, "the script says that something is down", down.Reason)
+		if !waits {
+			waits = true
+			c.unavailable.enter(time.Now())
+			defer func() { c.unavailable.leave(c.Logger, there, time.Now()) }()
+		}
+		c.unavailable.tell(c.Logger, down.Reason, time.Now())
 		timer := time.NewTimer(wait.nextUpTo(unavailableMost))
 		select {
 		case <-timer.C:

@@ -34,7 +34,7 @@ type goSpider struct {
 
 func (s *goSpider) Tasks() []scheduler.Task { return s.tasks }
 
-func (s *goSpider) RunTask(_ context.Context, name string) (*engine.Output, error) {
+func (s *goSpider) RunTask(_ context.Context, name string, _ []byte) (*engine.Output, error) {
 	return s.task(name)
 }
 

@@ -73,6 +73,8 @@ func (f *feeder) Run(ctx, hard context.Context) (reason string, err error) {
 	for reason == "" && err == nil {
 		f.collect()
 		switch now := time.Now(); {
+		case hard.Err() != nil:
+			reason = ReasonKilled
 		case ctx.Err() != nil:
 			reason = stopReason(ctx)
 		case f.heard() == scheduler.Stopped:
@@ -139,6 +141,14 @@ func (f *feeder) collect() {
 		default:
 			return
 		}
+	}
+}
+
+// bring gives the feeder a result, unless ctx ends: then nobody may listen any more.
+func (f *feeder) bring(ctx context.Context, r result) {
+	select {
+	case f.done <- r:
+	case <-ctx.Done():
 	}
 }
 
@@ -262,7 +272,23 @@ func (f *feeder) start(ctx context.Context, x scheduler.Exchanged) {
 			f.workers++
 			f.hire()
 		}
-		f.work <- lease
+		f.give(ctx, lease)
+	}
+}
+
+// give waits for a worker to take a lease, and takes results meanwhile: with concurrent_requests raised since the start, workers may all wait
+// to be rid of one.
+func (f *feeder) give(ctx context.Context, lease scheduler.Lease) {
+	for {
+		select {
+		case f.work <- lease:
+			return
+		case r := <-f.done:
+			f.take(r)
+		case <-ctx.Done():
+			f.take(result{lease: lease})
+			return
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func (p *page) file(ctx context.Context) {
 	case errors.Is(err, errFileBusy):
 		p.fileLater(fileBusyDelay)
 	case err != nil:
-		p.storeDown.begun(p.Logger, "the store of files "+store.Store+" takes nothing", err.Error())
+		p.storeDown.begun(p.Logger, store.Store, err.Error())
 		p.fileLater(storeDownDelay)
 	default:
 		p.storeDown.over(p.Logger)

@@ -43,7 +43,7 @@ func (p *page) itemID(about ItemInfo) string {
 // its number.
 func ItemID(spider string, request *scheduler.Request, seed []byte, about ItemInfo) string {
 	h := sha1.New()
-	h.Write([]byte(spider))
+	h.Write([]byte(spider + "\x00"))
 	if about.Origin != "" {
 		h.Write([]byte(about.Origin))
 	} else if request != nil {
@@ -52,6 +52,7 @@ func ItemID(spider string, request *scheduler.Request, seed []byte, about ItemIn
 	} else {
 		h.Write(seed)
 	}
+	h.Write([]byte{0}) // "1" and 10 are not "11" and 0
 	if about.Key != "" {
 		h.Write([]byte(about.Kind + "\x00" + about.Key))
 	} else {

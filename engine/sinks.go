@@ -18,6 +18,7 @@ import (
 // fetches it again and loses none.
 type parcel struct {
 	result   result
+	to       chan<- result  // who waits for it
 	records  []parcelRecord // in the order of their sinks
 	spider   string
 	revision string
@@ -113,31 +114,38 @@ func (s *sinks) Run(ctx context.Context) error {
 // waiting is how many pages wait in the sinks without holding a worker's place.
 func (s *sinks) waiting() int { return min(int(s.parked.Load()), s.crawl.Settings.SinkBuffer) }
 
-// count keeps count of pages. A task is none: it has no worker's place.
+// count keeps count of pages. A task and a start URL are none: they have no worker's place.
 func (s *sinks) count(p *parcel, by int64) {
-	if p.result.task == nil {
+	if p.result.task == nil && p.to == s.crawl.feeder.done {
 		s.parked.Add(by)
 	}
 }
 
-// take begins the way of a page whose items have somewhere to go; it never blocks.
-func (s *sinks) take(p *parcel) {
+// take begins the way of a page whose items have somewhere to go. It blocks only where concurrent_requests has been raised far since the start.
+func (s *sinks) take(ctx context.Context, p *parcel) {
 	s.count(p, 1)
 	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
-	s.pass(p, 0)
+	s.pass(ctx, p, 0)
 }
 
-// pass gives a page to the first sink from one on that gets something of it, or back to the feeder.
-func (s *sinks) pass(p *parcel, from int) {
+// pass gives a page to the first sink from one on that gets something of it, or back to who waits for it. When ctx, that ends with the
+// crawl, ends first, the page is left: its lease expires or was handed back.
+func (s *sinks) pass(ctx context.Context, p *parcel, from int) {
 	for i := from; i < len(s.stages); i++ {
 		if !p.stopped.Load() && len(p.of(i)) > 0 {
-			s.stages[i].in <- p
+			select {
+			case s.stages[i].in <- p:
+			case <-ctx.Done():
+			}
 			return
 		}
 	}
 	s.crawl.inflight.start(p.result.lease.ID, nil)
 	s.count(p, -1)
-	s.crawl.feeder.done <- p.delivered()
+	select {
+	case p.to <- p.delivered():
+	case <-ctx.Done():
+	}
 }
 
 // SinkState is how a sink does.
@@ -169,18 +177,21 @@ func (s *sinks) down() string {
 }
 
 // park hands a finished page to the sinks, or reports that it has nothing for them.
-func (p *page) park(r result) bool {
+func (p *page) park(ctx context.Context, r result) bool { return p.parkFor(ctx, r, p.feeder.done) }
+
+// parkFor is park where another than the feeder's loop waits for the page.
+func (p *page) parkFor(ctx context.Context, r result, to chan<- result) bool {
 	if len(p.routes) == 0 || r.outcome == nil {
 		return false
 	}
-	parcel := &parcel{result: r, spider: p.Spider.Name(), revision: p.revision, url: leaseURL(p.lease)}
+	parcel := &parcel{result: r, to: to, spider: p.Spider.Name(), revision: p.revision, url: leaseURL(p.lease)}
 	if p.req != nil {
 		parcel.callback = p.req.Callback
 	}
 	for _, r := range p.routes {
 		parcel.records = append(parcel.records, parcelRecord{r, p.itemID(r.ItemInfo)})
 	}
-	p.sinks.take(parcel)
+	p.sinks.take(ctx, parcel)
 	return true
 }
 

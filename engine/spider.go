@@ -68,8 +68,8 @@ type Spider interface {
 	Seeds(ctx context.Context) ([][]byte, error)
 	// Tasks are what the fleet is to do now and then, in the revision that a call made now would run on. Nobody changes the list.
 	Tasks() []scheduler.Task
-	// RunTask runs a task by its name. The Output is empty when the spider has it no more.
-	RunTask(ctx context.Context, name string) (*Output, error)
+	// RunTask runs a task by its name. The Output is empty when the spider has it no more. run stands for the seed in the IDs of its items.
+	RunTask(ctx context.Context, name string, run []byte) (*Output, error)
 }
 
 // ItemFinisher is a Spider whose items may wait for files.

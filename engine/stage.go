@@ -19,6 +19,7 @@ const (
 	sinkGather  = 20 * time.Millisecond // for which a write waits for company
 	sinkAgain   = 5 * time.Second       // at most, between two tries of a sink that is down
 	sinkClosing = 20 * time.Second      // for the last words of a sink
+	sinkKilled  = time.Second           // for them when the crawl is killed, before or meanwhile
 )
 
 // stage is one sink with the pages that wait for it. One goroutine uses the sink.
@@ -26,7 +27,7 @@ type stage struct {
 	sinks *sinks
 	at    int // in the order of sinks
 	sink  export.Sink
-	in    chan *parcel // never full: no more pages are on their way than it holds
+	in    chan *parcel // full only when concurrent_requests has been raised since the start
 	open  bool         // only Run's goroutine
 	most  int          // records of the next write; only Run's goroutine
 
@@ -44,7 +45,7 @@ func (st *stage) Run(ctx context.Context) error {
 			batch := st.gather(p)
 			st.write(batch)
 			for _, p := range batch {
-				st.sinks.pass(p, st.at+1)
+				st.sinks.pass(ctx, p, st.at+1)
 			}
 		}
 	}
@@ -212,6 +213,13 @@ func (st *stage) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sinkClosing)
 	defer cancel()
+	go func() {
+		select {
+		case <-st.sinks.crawl.killed:
+			time.AfterFunc(sinkKilled, cancel)
+		case <-ctx.Done():
+		}
+	}()
 	if err := st.sink.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("closing %s: %w", st.sink.Name(), err)
 	}

@@ -13,7 +13,7 @@ import (
 // startOutput is what the start URLs give: spider.start_urls and Options.Seeds.
 type startOutput struct {
 	requests []scheduler.Child
-	beside   []*scheduler.Outcome // of the start URLs that gave other things than requests
+	beside   []*page // of the start URLs that gave other things than requests
 }
 
 // startRequests asks the spider what it makes of its start URLs. Their requests go through the duplicate check, so that a resumed run does
@@ -35,9 +35,11 @@ func (c *Crawl) startRequests(ctx context.Context) (startOutput, error) {
 			start.requests = append(start.requests, scheduler.Child{Request: &checked})
 		}
 		p := newPage(c, scheduler.OnceLease(seed))
-		p.seedGave(&Output{Items: out.Items, Dropped: out.Dropped, Failed: out.Failed, Waiting: out.Waiting, Stats: out.Stats, Revision: out.Revision}, len(out.Requests))
-		if o := p.out; len(o.Items)+len(o.Children)+len(o.Dead)+len(o.Stats) > 0 {
-			start.beside = append(start.beside, o)
+		beside := *out
+		beside.Requests = nil
+		p.seedGave(&beside, len(out.Requests))
+		if o := p.out; len(o.Items)+len(o.Children)+len(o.Dead)+len(o.Stats)+len(p.routes) > 0 {
+			start.beside = append(start.beside, p)
 		}
 	}
 	return start, nil
@@ -50,7 +52,11 @@ func (f *feeder) enqueueStart(ctx context.Context) error {
 	if err != nil || len(start.requests)+len(start.beside) == 0 {
 		return err
 	}
-	added, stored, err := c.Frontier.Enqueue(ctx, start.requests, start.beside...)
+	beside, err := f.deliver(ctx, start.beside)
+	if err != nil {
+		return fmt.Errorf("start URLs: %w", err)
+	}
+	added, stored, err := c.Frontier.Enqueue(ctx, start.requests, beside...)
 	if err != nil {
 		return fmt.Errorf("start URLs: %w", err)
 	}
@@ -58,13 +64,49 @@ func (f *feeder) enqueueStart(ctx context.Context) error {
 		c.Logger.Info("start URLs that were seen before are not fetched again", slog.Int("seen", seen), slog.Int("new", added))
 	}
 	var taken []*scheduler.Outcome
-	for i, o := range start.beside {
+	for i, o := range beside {
 		if stored[i] {
 			taken = append(taken, o)
 			f.finish.work(time.Now())
 		}
 	}
 	return f.passOn(taken)
+}
+
+// deliver brings the items of pages that have no lease to the sinks, and gives the outcomes that are left. It waits for sinks that are down;
+// when ctx ends first nothing is to be stored, and the next start brings them again.
+func (f *feeder) deliver(ctx context.Context, pages []*page) ([]*scheduler.Outcome, error) {
+	outs := make([]*scheduler.Outcome, 0, len(pages))
+	var routed []*page
+	var leases []scheduler.Lease
+	for _, p := range pages {
+		outs = append(outs, p.out)
+		if len(p.routes) > 0 {
+			routed, leases = append(routed, p), append(leases, p.lease)
+		}
+	}
+	stored, err := f.crawl.Frontier.StoredOnce(ctx, leases) // an earlier run or another worker has brought them
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan result, len(routed))
+	parked := 0
+	for i, p := range routed {
+		if !stored[i] && p.parkFor(ctx, result{lease: p.lease, outcome: p.out}, done) {
+			parked++
+		}
+	}
+	for range parked {
+		select {
+		case r := <-done:
+			if r.outcome == nil {
+				return nil, errEnding
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return outs, nil
 }
 
 // startFault is why a start URL cannot be used. A mistake of the script, and the end of ctx, speak for themselves.

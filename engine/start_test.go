@@ -1,12 +1,16 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"luacrawl/engine"
+	"luacrawl/engine/export"
 	"luacrawl/scheduler"
 )
 
@@ -100,5 +104,70 @@ func TestStartURLsOfAResumedRun(t *testing.T) {
 	}
 	if len(sum.Stats) > 0 || sum.Total["item_dropped_count"] != 1 || sum.Reason != engine.ReasonNothingToDo {
 		t.Errorf("the second run counts %v and ended as %s; total %v", sum.Stats, sum.Reason, sum.Total)
+	}
+}
+
+// TestStartItemsGoToSinks, wherever else they go, before anything of their start URLs is stored.
+func TestStartItemsGoToSinks(t *testing.T) {
+	t.Parallel()
+	base := serve(t, nil)
+	spider := func() *goSpider {
+		s := startSpider(base, "item page", "item bad", "page")
+		seed := s.seed
+		s.seed = func(text string) (*engine.Output, error) {
+			out, err := seed(text)
+			for i, item := range out.Items {
+				out.About = append(out.About, engine.ItemInfo{Number: i})
+				out.Routes = append(out.Routes, engine.Route{ItemInfo: out.About[i], Sink: 0, Kept: i, Item: item})
+			}
+			return out, err
+		}
+		return s
+	}
+	refuse := func(r export.Record) error {
+		if strings.Contains(string(r.JSON), "bad") {
+			return errors.New("too long")
+		}
+		return nil
+	}
+	for _, elsewhere := range []bool{false, true} {
+		sink := &memorySink{name: "sink", broken: func() error { return errors.New("no route to host") }}
+		r := newRigWith(t, spider(), func(s *engine.Settings) { s.Grace = 0 }, func(o *engine.Options) { o.Sinks, o.Elsewhere = []export.Sink{sink}, elsewhere })
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil && r.crawl.Progress().SinkDown == "" {
+				later(ctx, time.Millisecond)
+			}
+			cancel()
+		}()
+		if sum, err := r.crawl.Run(ctx); err != nil || sum.Reason != engine.ReasonInterrupted {
+			t.Errorf("with a sink down: %s, %v", sum.Reason, err)
+		}
+		if st := r.status(t); len(r.items) != 0 || st.Items != 0 || st.Pending != 0 || len(sink.items()) != 0 {
+			t.Errorf("with a sink down: shown %v, status %+v", r.items, st)
+		}
+		sink.broken, sink.refuse = nil, refuse
+		for range 2 { // the second run brings nothing new
+			again, err := engine.New(r.crawl.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.crawl = again
+			r.run(t)
+		}
+		want := []string{`{"seed":"item page"}`}
+		if got := sink.items(); !cmp.Equal(got, want) || len(sink.order) != 1 {
+			t.Errorf("the sink has %v", got)
+		}
+		if want = append([]string{`{"body":"page /page","path":"/page"}`}, want...); !cmp.Equal(r.items, want) {
+			t.Errorf("shown %v, want %v", r.items, want)
+		}
+		if letters, err := r.client.DeadLetters(t.Context(), "t", scheduler.Keys{}, 0, -1); err != nil || len(letters) != 1 || !strings.Contains(letters[0], "sink: too long") {
+			t.Errorf("dead letters %q, %v", letters, err)
+		}
+		if st := r.status(t); (st.Items == 0) != elsewhere {
+			t.Errorf("elsewhere %v: %d items in redis", elsewhere, st.Items)
+		}
 	}
 }

@@ -94,7 +94,7 @@ func (r *taskRunner) once(ctx context.Context, tasks []scheduler.Task) time.Dura
 // store hands what a run gave to the sinks and the feeder, and reports whether the run has ended for the fleet.
 func (r *taskRunner) store(ctx context.Context, run *scheduler.TaskRun, p *page) bool {
 	task := &taskDone{run, make(chan bool, 1)}
-	if done := (result{lease: p.lease, outcome: p.out, task: task}); !p.park(done) {
+	if done := (result{lease: p.lease, outcome: p.out, task: task}); !p.park(ctx, done) {
 		select {
 		case r.crawl.feeder.done <- done:
 		case <-ctx.Done():
@@ -119,7 +119,7 @@ func (r *taskRunner) perform(ctx context.Context, run *scheduler.TaskRun) (p *pa
 			c.Logger.Error("task failed", slog.String("task", run.Name), slog.Any("error", fmt.Errorf("internal error: %v", e)))
 		}
 	}()
-	out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.RunTask(ctx, run.Name) })
+	out, err := c.callSpider(ctx, func(ctx context.Context) (*Output, error) { return c.Spider.RunTask(ctx, run.Name, p.lease.Seed) })
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

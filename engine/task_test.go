@@ -39,8 +39,14 @@ func TestOnFinishedBeforeTheEnd(t *testing.T) {
 			out.Requests = []*scheduler.Request{{URL: site.URL + "/more", DontFilter: true}, {URL: site.URL + "/start"}}
 			return out, nil
 		}
-		sink := &memorySink{name: "sink"}
-		r := newRigWith(t, s, nil, func(o *engine.Options) { o.Sinks = []export.Sink{sink} })
+		var tries atomic.Int64
+		sink := &memorySink{name: "sink", broken: func() error {
+			if tries.Add(1) < 4 {
+				return errors.New("no route to host")
+			}
+			return nil
+		}}
+		r := newRigWith(t, s, nil, func(o *engine.Options) { o.Sinks, o.Elsewhere = []export.Sink{sink}, true })
 		sum := r.run(t)
 		want := []string{`{"path":"/more"}`, `{"path":"/start"}`, `{"task":"on_finished"}`}
 		if raises {

@@ -3,25 +3,52 @@ package engine
 import (
 	"fmt"
 	"log/slog"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
-// unavailability is what scripts have said of something that is down, or what was seen of the store of files: told once when it begins, and once when it is over.
+// unavailableEvery is the least time between two words of something that is down.
+const unavailableEvery = time.Minute
+
+// unavailability is what scripts say of something that is down: told when it begins, and once a minute while calls wait for it. That other
+// calls succeed says nothing: they may not need it. It is over when no call waits any more.
 type unavailability struct {
-	since atomic.Int64 // Unix nanoseconds; 0 when nothing is down
+	mu      sync.Mutex
+	waiting int       // guarded by mu; calls
+	since   time.Time // guarded by mu; when the first of them began to wait
+	told    time.Time // guarded by mu
+	open    bool      // guarded by mu; something was told that is not over
 }
 
-// begun tells that something is down; what says whose word that is.
-func (u *unavailability) begun(l *slog.Logger, what, why string) {
-	if u.since.CompareAndSwap(0, time.Now().UnixNano()) {
-		l.Error(fmt.Sprintf("%s; pages wait for it, and nothing is lost: %s", what, why))
+// enter begins the wait of a call.
+func (u *unavailability) enter(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.waiting++; u.waiting == 1 {
+		u.since = now
 	}
 }
 
-func (u *unavailability) over(l *slog.Logger) {
-	since := u.since.Load()
-	if since != 0 && u.since.CompareAndSwap(since, 0) {
-		l.Info(fmt.Sprintf("what was down is there again, after %s", time.Since(time.Unix(0, since)).Round(time.Second)))
+// tell says what a waiting call has said.
+func (u *unavailability) tell(l *slog.Logger, why string, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.told.IsZero() && now.Sub(u.told) < unavailableEvery {
+		return
+	}
+	u.told, u.open = now, true
+	l.Error(fmt.Sprintf("the script says that something is down; pages wait for it, and nothing is lost: %s", why))
+}
+
+// leave ends the wait of a call. there is whether it has gone through.
+func (u *unavailability) leave(l *slog.Logger, there bool, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.waiting--; u.waiting > 0 || !u.open {
+		return
+	}
+	u.open = false
+	if there {
+		l.Info(fmt.Sprintf("what was down is there again, after %s", now.Sub(u.since).Round(time.Second)))
 	}
 }

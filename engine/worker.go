@@ -23,8 +23,8 @@ func (w *worker) Run(ctx context.Context) error {
 			return nil
 		case lease := <-w.crawl.feeder.work:
 			p, out := w.do(ctx, lease)
-			if r := (result{lease: lease, outcome: out}); !p.park(r) {
-				w.crawl.feeder.done <- r
+			if r := (result{lease: lease, outcome: out}); !p.park(ctx, r) {
+				w.crawl.feeder.bring(ctx, r)
 			}
 		}
 	}

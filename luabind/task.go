@@ -88,13 +88,15 @@ func (v *vm) allTasks(d *definition) []scheduler.Task {
 // Tasks are on_finished, if the spider has it, and what its files have named with every.
 func (s *Spider) Tasks() []scheduler.Task { return s.current.Load().tasks }
 
-// RunTask calls the function of a task. One that the spider has no more, since it was edited, gives nothing.
-func (s *Spider) RunTask(ctx context.Context, name string) (*engine.Output, error) {
+// RunTask calls the function of a task. One that the spider has no more, since it was edited, gives nothing. run names the run, in the IDs of
+// its items too.
+func (s *Spider) RunTask(ctx context.Context, name string, run []byte) (*engine.Output, error) {
 	return s.current.Load().run(0, func(v *vm) error {
 		fn := v.task(name)
 		if fn == nil {
 			return nil
 		}
+		v.out.seed = run
 		result, err := v.call(ctx, fn)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"luacrawl/engine"
 	"luacrawl/scheduler"
 )
 
@@ -32,19 +33,41 @@ func TestTasks(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{"on_finished": `{"task":"end"}`, "every:10m0s#1": `{"task":"ten"}`} {
-		out, err := s.RunTask(t.Context(), name)
+		out, err := s.RunTask(t.Context(), name, []byte("run"))
 		if err != nil || len(out.Items) != 1 || string(out.Items[0]) != want {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
-	if out, err := s.RunTask(t.Context(), "every:1m30s#1"); err != nil || len(out.Requests) != 1 || out.Requests[0].Callback != "" && out.Requests[0].Callback != "parse" {
+	if out, err := s.RunTask(t.Context(), "every:1m30s#1", []byte("run")); err != nil || len(out.Requests) != 1 || out.Requests[0].Callback != "" && out.Requests[0].Callback != "parse" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err := s.RunTask(t.Context(), "every:1h0m0s#1"); err != nil || len(out.Items)+len(out.Requests) > 0 {
+	if out, err := s.RunTask(t.Context(), "every:1h0m0s#1", []byte("run")); err != nil || len(out.Items)+len(out.Requests) > 0 {
 		t.Errorf("a task that is gone: %+v, %v", out, err)
 	}
-	if _, err := s.RunTask(t.Context(), "every:10m0s#2"); err == nil || !strings.Contains(err.Error(), "a task returned a number") {
+	if _, err := s.RunTask(t.Context(), "every:10m0s#2", []byte("run")); err == nil || !strings.Contains(err.Error(), "a task returned a number") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestItemIDOfATask: a pipeline's module gets the ID that the engine gives the item, another one in each run.
+func TestItemIDOfATask(t *testing.T) {
+	t.Parallel()
+	s, err := Load(filesystem(map[string]string{
+		"a.lua": "local s = { name = 't', pipelines = { { 'p', order = 1 }, { 'redis', order = 2 } } }\nfunction s.parse() end\nfunction s.on_finished() emit { n = 1 } end\nreturn s",
+		"p.lua": "return { process_item = function(item, spider, id) item.id = id return item end }",
+	}), "a.lua", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, run := range []string{"run 1", "run 2"} {
+		out, err := s.RunTask(t.Context(), "on_finished", []byte(run))
+		if err != nil || len(out.Items) != 1 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		if id := engine.ItemID("t", nil, []byte(run), engine.ItemInfo{}); !strings.Contains(string(out.Items[0]), id) {
+			t.Errorf("%s: the module was given another ID than %s: %s", run, id, out.Items[0])
+		}
 	}
 }
 

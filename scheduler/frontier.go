@@ -214,3 +214,22 @@ func (f *Frontier) Enqueue(ctx context.Context, children []Child, beside ...*Out
 	x, err := f.Exchange(ctx, append([]*Outcome{{Children: children}}, beside...), 0, 0)
 	return len(children) - x.Filtered, x.Stored[1:], err
 }
+
+// StoredOnce tells of each OnceLease whether an outcome of it is stored.
+func (f *Frontier) StoredOnce(ctx context.Context, leases []Lease) (stored []bool, err error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	members := make([]any, len(leases))
+	for i, l := range leases {
+		members[i] = strings.TrimPrefix(l.ID, noLease)
+	}
+	err = f.client.try(ctx, func() (err error) {
+		stored, err = f.client.rdb.SMIsMember(ctx, f.keys.dupefilter, members...).Result()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking what is stored: %w", f.client.explain(ctx, f.keys, err))
+	}
+	return stored, nil
+}

@@ -1,6 +1,9 @@
 package scheduler
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestOnceLease: what a start URL gave is stored once a crawl, whoever brings it, and again after a flush.
 func TestOnceLease(t *testing.T) {
@@ -41,6 +44,9 @@ func TestOnceLease(t *testing.T) {
 			if s := k.check(); s.Items != step.items || s.DeadLetters != step.items || s.Stats["pages"] != step.items || s.Dead != 0 || s.Pending != 1 || s.Enqueued != 1 {
 				t.Errorf("step %d: %+v", i, s)
 			}
+		}
+		if got, err := other.StoredOnce(k.ctx, []Lease{OnceLease([]byte("a")), OnceLease([]byte("d"))}); err != nil || !slices.Equal(got, []bool{true, false}) {
+			t.Errorf("stored once: %v, %v", got, err)
 		}
 		if err := k.client.Flush(k.ctx, k.cfg.Spider, k.cfg.Keys, FlushOptions{Force: true}); err != nil {
 			t.Fatal(err)
