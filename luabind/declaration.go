@@ -112,6 +112,11 @@ func (d *declaration) add(name string, lv lua.LValue) error {
 		if err != nil {
 			return fmt.Errorf("default: %w", err)
 		}
+		switch value.(type) {
+		case lua.LString, lua.LNumber, lua.LBool:
+		default: // all VMs have the same defaults
+			return fmt.Errorf("default: it is a %s; a default is a string, a number, true or false: set others in process_item", value.Type())
+		}
 		d.defaults[name] = value
 	}
 	f.Required = f.Required || f.Key

@@ -105,6 +105,7 @@ func TestBadPipelines(t *testing.T) {
 		`items = { article = { n = { type = "number", default = "x" } } }`:   "default: \"x\" is no number",
 		`items = { article = { n = { type = "number", requird = true } } }`:  "unknown key \"requird\"",
 		`items = { article = { n = { type = "number", default = print } } }`: "default: a function is no number",
+		`items = { article = { n = { type = "json", default = {} } } }`:      "spider.items.article.n: default: it is a table; a default is a string, a number, true or false",
 		`items = { ["a b"] = { n = "number" } }`:                             "kinds of items have names of letters",
 	} {
 		files := luabindtest.Files{luabindtest.Main: "return { name = 'x', parse = function() end, " + pipelines + " }", "empty.lua": "return {}", "list.lua": "return { process_item = function(i) return i end }"}
@@ -129,6 +130,9 @@ function spider.process_item(item) if item.late then item.late = nil item.title 
 		"number as string":  {`emit(items.article { url = 1, title = 2 })`, `item {"lang":"en","title":"2","url":"1"}`},
 		"null":              {`emit(items.article { url = "u", title = "t", price = require("json").null })`, `item {"lang":"en","price":null,"title":"t","url":"u"}`},
 		"without":           {`emit { free = 1 }`, `item {"free":1}`},
+		"19 digits":         {`emit(items.article { url = "u", title = "t", n = " 9223372036854775807" })`, `item {"lang":"en","n":"9223372036854775807","title":"t","url":"u"}`},
+		"2^53 + 1":          {`emit(items.article { url = "u", title = "t", n = "-9007199254740993" })`, `item {"lang":"en","n":"-9007199254740993","title":"t","url":"u"}`},
+		"2^53 - 1":          {`emit(items.article { url = "u", title = "t", n = "+9007199254740991" })`, `item {"lang":"en","n":9007199254740991,"title":"t","url":"u"}`},
 		"missing":           {`emit(items.article { url = "u" })`, `failed {"url":"u"}: spiders/spider.lua`},
 		"missing key":       {`emit(items.article { title = "u" })`, `failed {"title":"u"}: spiders/spider.lua`},
 		"field set later":   {`local i = items.article { url = "u" } i.title = "t" emit(i)`, `item {"lang":"en","title":"t","url":"u"}`},
@@ -144,14 +148,17 @@ function spider.process_item(item) if item.late then item.late = nil item.title 
 		}
 	}
 	for parse, want := range map[string]string{
-		`emit(items.artcle { })`:                   `items.artcle: spider.items declares no such kind; did you mean "article"?`,
-		`emit(items.article { titel = "x" })`:      `item article has no field "titel"; did you mean "title"?`,
-		`emit(items.article { price = "cheap" })`:  `item article, field price: "cheap" is no number`,
-		`emit(items.article { n = 1.5 })`:          `field n: 1.5 is no whole number`,
-		`emit(items.article { ok = 7 })`:           `field ok: a number is neither true nor false`,
-		`emit(items.article { seen = "someday" })`: `field seen: `,
-		`emit(items.article { title = {} })`:       `field title: a table is no string`,
-		`emit(items.article { "x" })`:              `item article has no field "1"`,
+		`emit(items.artcle { })`:                            `items.artcle: spider.items declares no such kind; did you mean "article"?`,
+		`emit(items.article { titel = "x" })`:               `item article has no field "titel"; did you mean "title"?`,
+		`emit(items.article { price = "cheap" })`:           `item article, field price: "cheap" is no number`,
+		`emit(items.article { n = 1.5 })`:                   `field n: 1.5 is no whole number`,
+		`emit(items.article { n = "9223372036854775808" })`: `field n: "9223372036854775808" is no whole number of 64 bits`,
+		`emit(items.article { n = "1.5" })`:                 `field n: 1.5 is no whole number`,
+		`emit(items.article { n = 9007199254740993 })`:      `field n: 9007199254740992 may have lost digits, as Lua's numbers do from 2^53 on; give it as a string`,
+		`emit(items.article { ok = 7 })`:                    `field ok: a number is neither true nor false`,
+		`emit(items.article { seen = "someday" })`:          `field seen: `,
+		`emit(items.article { title = {} })`:                `field title: a table is no string`,
+		`emit(items.article { "x" })`:                       `item article has no field "1"`,
 	} {
 		_, err := spider(t, parse, declared).Parse("http://site.test/", "")
 		if err == nil || !strings.Contains(err.Error(), want) {
