@@ -14,6 +14,7 @@ type vm struct {
 	gen       *generation // nil in tests of modules
 	logger    *slog.Logger
 	spider    *lua.LTable                  // what the main file returned; nil while it runs
+	defined   bool                         // all its files have run their top level
 	names     map[*lua.LFunction]string    // the spider's functions
 	loaded    map[string]lua.LValue        // modules by name
 	loading   []string                     // modules being loaded, outermost first
