@@ -119,6 +119,22 @@ func TestBadPipelines(t *testing.T) {
 	}
 }
 
+// TestTooMuchDeclared is refused while it is read.
+func TestTooMuchDeclared(t *testing.T) {
+	t.Parallel()
+	for make, want := range map[string]string{
+		`for i = 1, 51 do s.pipelines = s.pipelines or {} s.pipelines[i] = { "sql", order = i, dsn = "x" } end`:                                 "spider.pipelines has more than 50 pipelines",
+		`local t = {} for i = 1, 200 do t[i] = i end local u = {} for i = 1, 200 do u[i] = t end s.pipelines = { { "sql", order = 1, x = u } }`: "x: the pipelines have more than 10000 options in all",
+		`s.items = {} for i = 1, 101 do s.items["k" .. i] = { n = "number" } end`:                                                               "spider.items declares more than 100 kinds",
+		`s.items = { k = {} } for i = 1, 501 do s.items.k["f" .. i] = "number" end`:                                                             "spider.items.k declares more than 500 fields",
+	} {
+		_, err := luabindtest.Load(luabindtest.Files{luabindtest.Main: "local s = { name = 'x', parse = function() end }\n" + make + "\nreturn s"}, luabind.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", make, err, want)
+		}
+	}
+}
+
 func TestDeclaredItems(t *testing.T) {
 	t.Parallel()
 	const declared = `spider.items = { article = { url = "string! key", title = "string!", price = "number", n = "integer", ok = "boolean", seen = "time", tags = "json", lang = { type = "string", default = "en" } } }

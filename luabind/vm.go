@@ -31,6 +31,7 @@ type vm struct {
 	random    *rand.Rand                   // nil until a script asks for a number
 	requests  *lua.LTable                  // metatable of requests
 	kinds     map[*lua.LTable]*declaration // declarations by the metatable of their items
+	metas     map[*declaration]*lua.LTable // the other way round
 	pipelines map[string]*lua.LTable       // the modules among the spider's pipelines
 	opened    map[string]bool              // those whose open_spider was called
 }
