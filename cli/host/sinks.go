@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"luacrawl/engine/database"
 	"luacrawl/engine/export"
@@ -66,27 +68,39 @@ func (c *Crawl) sqlSink(options map[string]any) (export.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := c.options.Spider.Schemas()
-	if config.Items == "" && len(schemas) == 1 { // there is no doubt
-		for kind := range schemas {
-			config.Items = kind
-		}
-	}
-	var schema *export.Schema
-	if config.Items != "" {
-		declared, ok := schemas[config.Items]
-		if !ok {
-			return nil, fmt.Errorf("items: spider.items declares no %q; it has %q", config.Items, slices.Sorted(maps.Keys(schemas)))
-		}
-		schema = &declared
+	schema, err := schemaFor(config.Items, c.options.Spider.Schemas())
+	if err != nil {
+		return nil, err
 	}
 	return sqlsink.New(config, schema)
+}
+
+// schemaFor is the declaration that a table follows. With a single one there is no doubt; the sink then refuses items without it, which it
+// would pass over as those of another sink if its items were named.
+func schemaFor(items string, schemas map[string]export.Schema) (*export.Schema, error) {
+	kinds := slices.Sorted(maps.Keys(schemas))
+	if items == "" && len(kinds) == 1 {
+		items = kinds[0]
+	}
+	if items == "" {
+		return nil, nil
+	}
+	declared, ok := schemas[items]
+	if !ok {
+		return nil, fmt.Errorf("items: spider.items declares no %q; it has %q", items, kinds)
+	}
+	return &declared, nil
 }
 
 func (c *Crawl) feed(ctx context.Context, options map[string]any) (export.FeedConfig, error) {
 	feed, err := export.ParseFeed(options)
 	if err != nil {
 		return feed, err
+	}
+	if c.options.Source.Revision != nil {
+		if err := confined(options); err != nil {
+			return feed, err
+		}
 	}
 	status, err := c.options.Client.Status(ctx, c.options.Spider.Name(), c.settings.Keys)
 	if err != nil {
@@ -106,6 +120,24 @@ func (c *Crawl) feed(ctx context.Context, options map[string]any) (export.FeedCo
 	feed.Stdout, feed.Log = c.options.Source.Outside.Stdout, c.options.Voice.Logger
 	feed.Env = func(name string) string { value, _ := c.env(name); return value }
 	return feed, nil
+}
+
+// confined checks the options of a feed in a spider that was pushed: who may push may not write wherever the worker may, or have its keys of
+// a bucket sent elsewhere.
+func confined(options map[string]any) error {
+	for _, key := range []string{"path", "uri"} {
+		path, _ := options[key].(string)
+		if path == "" || path == "-" || strings.HasPrefix(path, "s3://") {
+			continue
+		}
+		if filepath.IsAbs(path) || slices.Contains(strings.Split(path, "/"), "..") {
+			return fmt.Errorf("%s: %.200q leads out of the worker's folder, where the feeds of a pushed spider stay; give a path below it, without a slash at its start and without ..", key, path)
+		}
+	}
+	if endpoint, ok := options["endpoint"]; ok && endpoint != "" {
+		return errors.New("endpoint: a pushed spider does not say where the worker's keys of a bucket go; leave it out and set AWS_ENDPOINT_URL_S3 in the worker's environment")
+	}
+	return nil
 }
 
 func (c *Crawl) env(name string) (string, bool) {
