@@ -78,6 +78,14 @@ func newDeclaration(kind string, lv lua.LValue) (*declaration, error) {
 	return d, nil
 }
 
+// same reports whether two declarations have the same fields, in whatever order.
+func (d *declaration) same(other *declaration) bool {
+	return len(d.Fields) == len(other.Fields) && !slices.ContainsFunc(d.Fields, func(f export.Field) bool {
+		i, ok := other.index[f.Name]
+		return !ok || other.Fields[i] != f
+	})
+}
+
 // add reads a field: "string", "string!" (required), "string! key", or { type = "string", required = true, key = true, default = "" }.
 func (d *declaration) add(name string, lv lua.LValue) error {
 	f := export.Field{Name: name}

@@ -190,11 +190,9 @@ func (d *definition) stores() bool {
 }
 
 // Schemas are the spider's declarations of items, by kind.
-func (s *Spider) Schemas() map[string]export.Schema { return s.current.Load().schemas() }
-
-func (d *definition) schemas() map[string]export.Schema {
+func (s *Spider) Schemas() map[string]export.Schema {
 	all := map[string]export.Schema{}
-	for name, d := range d.items {
+	for name, d := range s.current.Load().items {
 		all[name] = d.Schema
 	}
 	return all
