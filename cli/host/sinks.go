@@ -44,7 +44,39 @@ func (c *Crawl) sinks(ctx context.Context) ([]export.Sink, error) {
 	if err := export.CheckFeeds(feeds); err != nil {
 		return nil, mistake(fmt.Errorf("%s: spider.pipelines: %w", c.options.Source, err))
 	}
+	for _, sink := range all {
+		if err := c.claim(sink); err != nil {
+			return nil, mistake(fmt.Errorf("%s: spider.pipelines: %w", c.options.Source, err))
+		}
+	}
 	return all, nil
+}
+
+// claim makes a sink this crawl's where there can be only one. One that another crawl has would hold all pages until that one ends. Any
+// other trouble is for the crawl to wait out.
+func (c *Crawl) claim(sink export.Sink) error {
+	claimer, ok := sink.(export.Claimer)
+	if !ok {
+		return nil
+	}
+	err := claimer.Claim()
+	if taken := (*export.TakenError)(nil); errors.As(err, &taken) {
+		return err
+	}
+	if err == nil {
+		c.claims = append(c.claims, claimer)
+	}
+	return nil
+}
+
+// unclaim gives free what the crawl has claimed and not opened: sinks that were opened are closed by the engine.
+func (c *Crawl) unclaim() error {
+	var errs []error
+	for _, claimer := range c.claims {
+		errs = append(errs, claimer.Unclaim())
+	}
+	c.claims = nil
+	return errors.Join(errs...)
 }
 
 func (c *Crawl) sink(ctx context.Context, config export.SinkConfig) (export.Sink, *export.FeedConfig, error) {

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"luacrawl/engine/export"
 )
@@ -46,6 +49,63 @@ func TestSchemaOfATable(t *testing.T) {
 		}
 	}
 	if _, err := schemaFor("c", two); err == nil || !strings.Contains(err.Error(), `spider.items declares no "c"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFeedOfAnotherCrawl: a second crawl with the same file does not begin, and can once the first has ended.
+func TestFeedOfAnotherCrawl(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	path := filepath.Join(t.TempDir(), "items.jsonl")
+	open := func(name string) (*Crawl, error) {
+		text := "return { name = '" + name + "', parse = function() end, pipelines = { { 'redis', order = 1 }, { 'feed', order = 2, path = '" + path + "' } } }"
+		source := Source{FS: fstest.MapFS{"a.lua": {Data: []byte(text)}}, Main: "a.lua"}
+		v := voice(&lockedBuffer{}, "")
+		spider, _, err := source.Load(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(spider.Close)
+		return Open(t.Context(), CrawlOptions{Client: f.client, Spider: spider, Source: source, Voice: v, Worker: name + ":1"})
+	}
+	first, err := open("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = open("two")
+	var mistaken *MistakeError
+	if !errors.As(err, &mistaken) || !strings.Contains(err.Error(), "a.lua: spider.pipelines: ") || !strings.Contains(err.Error(), "write to the same file; give each its own path") {
+		t.Errorf("got %v", err)
+	}
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second, err := open("two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPushedFeedOutside does not begin.
+func TestPushedFeedOutside(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	path := filepath.Join(t.TempDir(), "items.jsonl")
+	text := "return { name = 'one', parse = function() end, pipelines = { { 'redis', order = 1 }, { 'feed', order = 2, path = '" + path + "' } } }"
+	source := Source{Revision: revision("one", "a.lua", text)}
+	v := voice(&lockedBuffer{}, "")
+	spider, _, err := source.Load(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(spider.Close)
+	_, err = Open(t.Context(), CrawlOptions{Client: f.client, Spider: spider, Source: source, Voice: v, Worker: "one:1"})
+	var mistaken *MistakeError
+	if !errors.As(err, &mistaken) || !strings.Contains(err.Error(), "a.lua: spider.pipelines, feed of order 2: path: ") {
 		t.Errorf("got %v", err)
 	}
 }
