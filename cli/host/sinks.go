@@ -163,7 +163,7 @@ func confined(options map[string]any) error {
 			continue
 		}
 		if filepath.IsAbs(path) || slices.Contains(strings.Split(path, "/"), "..") {
-			return fmt.Errorf("%s: %.200q leads out of the worker's folder, where the feeds of a pushed spider stay; give a path below it, without a slash at its start and without ..", key, path)
+			return fmt.Errorf("%s: %.200q leads out of the worker's folder, where the feeds of a pushed spider stay; give a path below it, with no .. in it and no slash at its start", key, path)
 		}
 	}
 	if endpoint, ok := options["endpoint"]; ok && endpoint != "" {
