@@ -20,11 +20,7 @@ func coerce(t export.Type, lv lua.LValue) (lua.LValue, error) {
 	case export.Number:
 		return toNumber(lv)
 	case export.Integer:
-		n, err := toNumber(lv)
-		if n, ok := n.(lua.LNumber); ok && float64(n) != math.Trunc(float64(n)) {
-			return nil, fmt.Errorf("%v is no whole number", float64(n))
-		}
-		return n, err
+		return toInteger(lv)
 	case export.Boolean:
 		return toBoolean(lv)
 	case export.Time:
@@ -58,6 +54,32 @@ func toNumber(lv lua.LValue) (lua.LValue, error) {
 		return lua.LNumber(n), nil
 	}
 	return nil, fmt.Errorf("a %s is no number", lv.Type())
+}
+
+// toInteger gives a number, or the digits as text from 2^53 on, where a number would lose some.
+func toInteger(lv lua.LValue) (lua.LValue, error) {
+	if text, ok := lv.(lua.LString); ok {
+		if i, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			if i >= exact || i <= -exact {
+				return lua.LString(strconv.FormatInt(i, 10)), nil
+			}
+			return lua.LNumber(i), nil
+		}
+	}
+	n, err := toNumber(lv)
+	if err != nil {
+		return nil, err
+	}
+	switch f := float64(n.(lua.LNumber)); {
+	case f != math.Trunc(f):
+		return nil, fmt.Errorf("%v is no whole number", f)
+	case math.Abs(f) < exact:
+		return n, nil
+	}
+	if text, ok := lv.(lua.LString); ok {
+		return nil, fmt.Errorf("%.60q is no whole number of 64 bits; write it in digits alone", string(text))
+	}
+	return nil, fmt.Errorf("%.0f may have lost digits, as Lua's numbers do from 2^53 on; give it as a string: \"9007199254740993\"", float64(n.(lua.LNumber)))
 }
 
 func toBoolean(lv lua.LValue) (lua.LValue, error) {

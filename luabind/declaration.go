@@ -22,6 +22,8 @@ type declaration struct {
 // maxFields is how many fields a kind of items may have: they become columns.
 const maxFields = 500
 
+const maxKinds = 100
+
 var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 // declarationsOf reads spider.items.
@@ -39,6 +41,9 @@ func declarationsOf(t *lua.LTable) (map[string]*declaration, error) {
 		name, isName := k.(lua.LString)
 		if !isName || !fieldName.MatchString(string(name)) {
 			return nil, fmt.Errorf("spider.items has the key %s; kinds of items have names of letters, digits and _", k)
+		}
+		if len(all) == maxKinds {
+			return nil, fmt.Errorf("spider.items declares more than %d kinds", maxKinds)
 		}
 		d, err := newDeclaration(string(name), fields)
 		if err != nil {
@@ -60,14 +65,25 @@ func newDeclaration(kind string, lv lua.LValue) (*declaration, error) {
 		if !isName || !fieldName.MatchString(string(name)) {
 			return nil, fmt.Errorf("spider.items.%s has the key %s; fields have names of letters, digits and _, at most 63", kind, k)
 		}
+		if len(d.Fields) == maxFields {
+			return nil, fmt.Errorf("spider.items.%s declares more than %d fields", kind, maxFields)
+		}
 		if err := d.add(string(name), spec); err != nil {
 			return nil, fmt.Errorf("spider.items.%s.%s: %w", kind, name, err)
 		}
 	}
-	if len(d.Fields) == 0 || len(d.Fields) > maxFields {
+	if len(d.Fields) == 0 {
 		return nil, fmt.Errorf("spider.items.%s declares %d fields; it must have 1 to %d", kind, len(d.Fields), maxFields)
 	}
 	return d, nil
+}
+
+// same reports whether two declarations have the same fields, in whatever order.
+func (d *declaration) same(other *declaration) bool {
+	return len(d.Fields) == len(other.Fields) && !slices.ContainsFunc(d.Fields, func(f export.Field) bool {
+		i, ok := other.index[f.Name]
+		return !ok || other.Fields[i] != f
+	})
 }
 
 // add reads a field: "string", "string!" (required), "string! key", or { type = "string", required = true, key = true, default = "" }.
@@ -111,6 +127,11 @@ func (d *declaration) add(name string, lv lua.LValue) error {
 		value, err := coerce(f.Type, def)
 		if err != nil {
 			return fmt.Errorf("default: %w", err)
+		}
+		switch value.(type) {
+		case lua.LString, lua.LNumber, lua.LBool:
+		default: // all VMs have the same defaults
+			return fmt.Errorf("default: it is a %s; a default is a string, a number, true or false: set others in process_item", value.Type())
 		}
 		d.defaults[name] = value
 	}

@@ -173,9 +173,14 @@ func (g *generation) dryRun() error {
 	return nil
 }
 
+// loading is the context in which files run their top level.
+func (g *generation) loading() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), cmp.Or(g.options.loadTimeout, loadTimeout))
+}
+
 // newVM makes a VM with the spider loaded in it.
 func (g *generation) newVM() (*vm, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(g.options.loadTimeout, loadTimeout))
+	ctx, cancel := g.loading()
 	defer cancel()
 	v := newVM(g, g.options.Logger)
 	if err := v.load(ctx); err != nil {
@@ -192,37 +197,42 @@ func (g *generation) newVM() (*vm, error) {
 	return v, nil
 }
 
-// ready prepares what depends on the spider's table.
+// ready prepares what depends on the spider's table. After it no file is at its top level.
 func (v *vm) ready() error {
+	ctx, cancel := v.gen.loading()
+	defer cancel()
 	v.openItems()
-	if err := v.openPipelines(v.gen.steps); err != nil {
-		if _, ok := err.(*engine.ScriptError); ok {
-			return err
-		}
-		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: v.gen.display + v.gen.mainPath}
+	err := v.openPipelines(ctx, v.gen.steps)
+	v.defined = err == nil
+	return v.misloaded(err)
+}
+
+// misloaded is the error of a top level as a *engine.ScriptError that names a file.
+func (v *vm) misloaded(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	main := v.gen.display + v.gen.mainPath
+	var e *engine.ScriptError
+	if !errors.As(err, &e) {
+		return &engine.ScriptError{Kind: "error", Message: err.Error(), File: main}
+	}
+	if e.Kind == "timeout" {
+		e.Message = "the top level of the file did not end in time; it should only define functions and tables"
+	}
+	e.File = cmp.Or(e.File, main)
+	return e
 }
 
 // load runs the main file, whose result is the spider.
 func (v *vm) load(ctx context.Context) error {
-	main := v.gen.display + v.gen.main.path
 	result, err := v.call(ctx, v.L.NewFunctionFromProto(v.gen.main.proto))
-	var e *engine.ScriptError
-	switch {
-	case errors.As(err, &e) && e.Kind == "timeout":
-		e.Message = "the top level of the file did not end in time; it should only define functions and tables"
-		e.File = cmp.Or(e.File, main)
-		return e
-	case errors.As(err, &e):
-		e.File = cmp.Or(e.File, main)
-		return e
-	case err != nil:
-		return err
+	if err != nil {
+		return v.misloaded(err)
 	}
 	spider, ok := result.(*lua.LTable)
 	if !ok {
-		return &engine.ScriptError{Kind: "error", File: main, Message: notASpider(result)}
+		return v.misloaded(errors.New(notASpider(result)))
 	}
 	v.adopt(spider)
 	return nil

@@ -183,13 +183,13 @@ func (v *vm) pipelineFunction(L *lua.LState, module string) *lua.LFunction {
 }
 
 // openPipelines requires the modules among the spider's pipelines.
-func (v *vm) openPipelines(steps []pipelineStep) error {
+func (v *vm) openPipelines(ctx context.Context, steps []pipelineStep) error {
 	v.pipelines, v.opened = map[string]*lua.LTable{}, map[string]bool{}
 	for _, s := range steps {
 		if s.module == "" {
 			continue
 		}
-		t, err := v.pipelineModule(s.module)
+		t, err := v.pipelineModule(ctx, s.module)
 		if err != nil {
 			return err
 		}
@@ -198,17 +198,15 @@ func (v *vm) openPipelines(steps []pipelineStep) error {
 	return nil
 }
 
-func (v *vm) pipelineModule(name string) (*lua.LTable, error) {
+func (v *vm) pipelineModule(ctx context.Context, name string) (*lua.LTable, error) {
 	if _, err := modulePath(v.gen.folder, name); err != nil {
 		return nil, err
 	}
-	v.L.Push(v.L.NewFunction(v.require))
-	v.L.Push(lua.LString(name))
-	if err := v.protect(v.L, 1, 1); err != nil {
-		return nil, v.scriptError(v.rethrow(v.L, err))
+	result, err := v.call(ctx, v.L.NewFunction(v.require), lua.LString(name))
+	if err != nil {
+		return nil, err
 	}
-	t, ok := v.L.Get(-1).(*lua.LTable)
-	v.L.Pop(1)
+	t, ok := result.(*lua.LTable)
 	if !ok {
 		return nil, fmt.Errorf("pipeline %s: the module returns no table; it has a function process_item(item, spider, item_id)", name)
 	}

@@ -16,26 +16,15 @@ func (v *vm) openItems() {
 	if len(v.gen.items) == 0 {
 		return
 	}
-	v.kinds = map[*lua.LTable]*declaration{}
+	v.kinds, v.metas = map[*lua.LTable]*declaration{}, map[*declaration]*lua.LTable{}
 	t := v.L.NewTable()
 	for name, d := range v.gen.items {
-		v.kindOf(d)
+		meta := protected("item", nil)
+		v.kinds[meta], v.metas[d] = d, meta
 		t.RawSetString(name, v.L.NewFunction(func(L *lua.LState) int { return v.newItem(L, d) }))
 	}
 	t.Metatable = protected("items", map[string]lua.LValue{"__index": v.L.NewFunction(v.unknownKind)})
 	v.L.SetGlobal("items", t)
-}
-
-// kindOf is the metatable of items of a kind, by which they are known.
-func (v *vm) kindOf(d *declaration) *lua.LTable {
-	for meta, known := range v.kinds {
-		if known == d {
-			return meta
-		}
-	}
-	meta := protected("item", nil)
-	v.kinds[meta] = d
-	return meta
 }
 
 func (v *vm) unknownKind(L *lua.LState) int {
@@ -59,7 +48,7 @@ func (v *vm) newItem(L *lua.LState, d *declaration) int {
 			t.RawSet(k, coerced)
 		}
 	}
-	t.Metatable = v.kindOf(d)
+	t.Metatable = v.metas[d]
 	L.Push(t)
 	return 1
 }

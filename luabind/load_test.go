@@ -95,6 +95,37 @@ func TestLoadEndsASpiderThatLoopsAtItsTop(t *testing.T) {
 	}
 }
 
+// TestPipelineAtItsTop: one that loops is ended, and what a pipeline may do there is what the spider's own file may.
+func TestPipelineAtItsTop(t *testing.T) {
+	t.Parallel()
+	load := func(module string) error {
+		fsys := filesystem(map[string]string{
+			"a.lua": "return { name = 'a', parse = function() end, pipelines = { { 'm', order = 1 } } }",
+			"m.lua": module + "\nreturn { process_item = function(item) return item end }",
+		})
+		s, err := Load(fsys, "a.lua", "spiders/", Options{loadTimeout: time.Second})
+		if err == nil {
+			s.Close()
+		}
+		return err
+	}
+	for module, want := range map[string]string{
+		"\nwhile true do pcall(function() local x = 1 end) end": "spiders/m.lua:2: the top level of the file did not end in time",
+		"require('sql').open('sqlite:x.db'):exec('SELECT 1')":   "db:exec at the top level of a file",
+		"every('10m', function() end)":                          "",
+		"error('boom')":                                         "spiders/m.lua:1: boom",
+	} {
+		err := load(module)
+		if want == "" && err == nil {
+			continue
+		}
+		var e *engine.ScriptError
+		if !errors.As(err, &e) || !strings.Contains(e.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", module, err, want)
+		}
+	}
+}
+
 // TestRevision is the same for the same files, and changes with any file that the spider requires.
 func TestRevision(t *testing.T) {
 	t.Parallel()

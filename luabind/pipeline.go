@@ -22,6 +22,12 @@ const filesPipeline = "files"
 // sinkNames are the built-in pipelines beside Redis.
 var sinkNames = []string{"feed", "sql"}
 
+// What spider.pipelines may hold, in all.
+const (
+	maxPipelines = 50
+	maxOptions   = 10_000 // values
+)
+
 // pipelineStep is one of a spider's pipelines: Redis, a sink, or a Lua module.
 type pipelineStep struct {
 	name    string
@@ -43,11 +49,15 @@ func pipelinesOf(t *lua.LTable) ([]pipelineStep, error) {
 		return nil, fmt.Errorf("spider.pipelines is a %s; it must be a list: pipelines = { { \"lib.mysql\", order = 300 }, { \"redis\", order = 400 } }", value.Type())
 	}
 	var steps []pipelineStep
+	left := maxOptions
 	for k, entry := list.Next(lua.LNil); k != lua.LNil; k, entry = list.Next(k) {
 		if k != lua.LNumber(len(steps)+1) {
 			return nil, fmt.Errorf("spider.pipelines has the key %s; it is a list", k)
 		}
-		s, err := newStep(entry)
+		if len(steps) == maxPipelines {
+			return nil, fmt.Errorf("spider.pipelines has more than %d pipelines", maxPipelines)
+		}
+		s, err := newStep(entry, &left)
 		if err != nil {
 			return nil, fmt.Errorf("spider.pipelines[%d]: %w", len(steps)+1, err)
 		}
@@ -56,7 +66,7 @@ func pipelinesOf(t *lua.LTable) ([]pipelineStep, error) {
 	return arranged(steps)
 }
 
-func newStep(lv lua.LValue) (pipelineStep, error) {
+func newStep(lv lua.LValue, left *int) (pipelineStep, error) {
 	t, ok := lv.(*lua.LTable)
 	if !ok {
 		return pipelineStep{}, fmt.Errorf("it is a %s; write { \"redis\", order = 400 }", lv.Type())
@@ -81,7 +91,7 @@ func newStep(lv lua.LValue) (pipelineStep, error) {
 				s.order = float64(n)
 				continue
 			}
-			option, err := optionValue(value, 0)
+			option, err := optionValue(value, 0, left)
 			if err != nil {
 				return s, fmt.Errorf("%s: %w", key, err)
 			}
@@ -107,8 +117,11 @@ func newStep(lv lua.LValue) (pipelineStep, error) {
 	return s, nil
 }
 
-// optionValue is an option of a sink: numbers, strings, booleans, lists and tables of them.
-func optionValue(lv lua.LValue, depth int) (any, error) {
+// optionValue is an option of a sink: numbers, strings, booleans, lists and tables of them. left is how many more there may be.
+func optionValue(lv lua.LValue, depth int, left *int) (any, error) {
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("the pipelines have more than %d options in all", maxOptions)
+	}
 	switch value := lv.(type) {
 	case lua.LNumber:
 		return float64(value), nil
@@ -120,15 +133,15 @@ func optionValue(lv lua.LValue, depth int) (any, error) {
 		if depth == 4 {
 			return nil, errors.New("it is nested too deep")
 		}
-		return optionTable(value, depth)
+		return optionTable(value, depth, left)
 	}
 	return nil, fmt.Errorf("it is a %s; options are numbers, strings, true, false, lists and tables", lv.Type())
 }
 
-func optionTable(t *lua.LTable, depth int) (any, error) {
+func optionTable(t *lua.LTable, depth int, left *int) (any, error) {
 	list, table := []any{}, map[string]any{}
 	for k, value := t.Next(lua.LNil); k != lua.LNil; k, value = t.Next(k) {
-		option, err := optionValue(value, depth+1)
+		option, err := optionValue(value, depth+1, left)
 		if err != nil {
 			return nil, err
 		}

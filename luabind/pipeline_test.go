@@ -105,6 +105,7 @@ func TestBadPipelines(t *testing.T) {
 		`items = { article = { n = { type = "number", default = "x" } } }`:   "default: \"x\" is no number",
 		`items = { article = { n = { type = "number", requird = true } } }`:  "unknown key \"requird\"",
 		`items = { article = { n = { type = "number", default = print } } }`: "default: a function is no number",
+		`items = { article = { n = { type = "json", default = {} } } }`:      "spider.items.article.n: default: it is a table; a default is a string, a number, true or false",
 		`items = { ["a b"] = { n = "number" } }`:                             "kinds of items have names of letters",
 	} {
 		files := luabindtest.Files{luabindtest.Main: "return { name = 'x', parse = function() end, " + pipelines + " }", "empty.lua": "return {}", "list.lua": "return { process_item = function(i) return i end }"}
@@ -114,6 +115,22 @@ func TestBadPipelines(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", pipelines, err, want)
+		}
+	}
+}
+
+// TestTooMuchDeclared is refused while it is read.
+func TestTooMuchDeclared(t *testing.T) {
+	t.Parallel()
+	for make, want := range map[string]string{
+		`for i = 1, 51 do s.pipelines = s.pipelines or {} s.pipelines[i] = { "sql", order = i, dsn = "x" } end`:                                 "spider.pipelines has more than 50 pipelines",
+		`local t = {} for i = 1, 200 do t[i] = i end local u = {} for i = 1, 200 do u[i] = t end s.pipelines = { { "sql", order = 1, x = u } }`: "x: the pipelines have more than 10000 options in all",
+		`s.items = {} for i = 1, 101 do s.items["k" .. i] = { n = "number" } end`:                                                               "spider.items declares more than 100 kinds",
+		`s.items = { k = {} } for i = 1, 501 do s.items.k["f" .. i] = "number" end`:                                                             "spider.items.k declares more than 500 fields",
+	} {
+		_, err := luabindtest.Load(luabindtest.Files{luabindtest.Main: "local s = { name = 'x', parse = function() end }\n" + make + "\nreturn s"}, luabind.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", make, err, want)
 		}
 	}
 }
@@ -129,6 +146,9 @@ function spider.process_item(item) if item.late then item.late = nil item.title 
 		"number as string":  {`emit(items.article { url = 1, title = 2 })`, `item {"lang":"en","title":"2","url":"1"}`},
 		"null":              {`emit(items.article { url = "u", title = "t", price = require("json").null })`, `item {"lang":"en","price":null,"title":"t","url":"u"}`},
 		"without":           {`emit { free = 1 }`, `item {"free":1}`},
+		"19 digits":         {`emit(items.article { url = "u", title = "t", n = " 9223372036854775807" })`, `item {"lang":"en","n":"9223372036854775807","title":"t","url":"u"}`},
+		"2^53 + 1":          {`emit(items.article { url = "u", title = "t", n = "-9007199254740993" })`, `item {"lang":"en","n":"-9007199254740993","title":"t","url":"u"}`},
+		"2^53 - 1":          {`emit(items.article { url = "u", title = "t", n = "+9007199254740991" })`, `item {"lang":"en","n":9007199254740991,"title":"t","url":"u"}`},
 		"missing":           {`emit(items.article { url = "u" })`, `failed {"url":"u"}: spiders/spider.lua`},
 		"missing key":       {`emit(items.article { title = "u" })`, `failed {"title":"u"}: spiders/spider.lua`},
 		"field set later":   {`local i = items.article { url = "u" } i.title = "t" emit(i)`, `item {"lang":"en","title":"t","url":"u"}`},
@@ -144,14 +164,17 @@ function spider.process_item(item) if item.late then item.late = nil item.title 
 		}
 	}
 	for parse, want := range map[string]string{
-		`emit(items.artcle { })`:                   `items.artcle: spider.items declares no such kind; did you mean "article"?`,
-		`emit(items.article { titel = "x" })`:      `item article has no field "titel"; did you mean "title"?`,
-		`emit(items.article { price = "cheap" })`:  `item article, field price: "cheap" is no number`,
-		`emit(items.article { n = 1.5 })`:          `field n: 1.5 is no whole number`,
-		`emit(items.article { ok = 7 })`:           `field ok: a number is neither true nor false`,
-		`emit(items.article { seen = "someday" })`: `field seen: `,
-		`emit(items.article { title = {} })`:       `field title: a table is no string`,
-		`emit(items.article { "x" })`:              `item article has no field "1"`,
+		`emit(items.artcle { })`:                            `items.artcle: spider.items declares no such kind; did you mean "article"?`,
+		`emit(items.article { titel = "x" })`:               `item article has no field "titel"; did you mean "title"?`,
+		`emit(items.article { price = "cheap" })`:           `item article, field price: "cheap" is no number`,
+		`emit(items.article { n = 1.5 })`:                   `field n: 1.5 is no whole number`,
+		`emit(items.article { n = "9223372036854775808" })`: `field n: "9223372036854775808" is no whole number of 64 bits`,
+		`emit(items.article { n = "1.5" })`:                 `field n: 1.5 is no whole number`,
+		`emit(items.article { n = 9007199254740993 })`:      `field n: 9007199254740992 may have lost digits, as Lua's numbers do from 2^53 on; give it as a string`,
+		`emit(items.article { ok = 7 })`:                    `field ok: a number is neither true nor false`,
+		`emit(items.article { seen = "someday" })`:          `field seen: `,
+		`emit(items.article { title = {} })`:                `field title: a table is no string`,
+		`emit(items.article { "x" })`:                       `item article has no field "1"`,
 	} {
 		_, err := spider(t, parse, declared).Parse("http://site.test/", "")
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -3,6 +3,7 @@ package luabind
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
 
 	"luacrawl/engine"
@@ -78,6 +79,9 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 	if !sameSinks(&next.definition, &old.definition) {
 		return unchanged, &PipelinesChangedError{File: next.display + next.mainPath}
 	}
+	if len(old.sinks()) > 0 && !maps.EqualFunc(next.items, old.items, (*declaration).same) {
+		return unchanged, &PipelinesChangedError{File: next.display + next.mainPath, Items: true}
+	}
 	if accept != nil {
 		if err := accept(next.settings); err != nil {
 			return unchanged, err
@@ -101,9 +105,15 @@ func sameSinks(a, b *definition) bool {
 }
 
 // PipelinesChangedError says that an edit has changed where items go: the sinks of a crawl are those of its start.
-type PipelinesChangedError struct{ File string }
+type PipelinesChangedError struct {
+	File  string
+	Items bool // it is the declarations of the items, after which the sinks have their columns
+}
 
 func (e *PipelinesChangedError) Error() string {
+	if e.Items {
+		return e.File + ": spider.items declares other items than at the start, which the tables and files of spider.pipelines have; they take effect when the crawl is started again"
+	}
 	return e.File + ": spider.pipelines names other sinks than at the start; they take effect when the crawl is started again"
 }
 

@@ -44,6 +44,33 @@ func wantItem(t *testing.T, s *luabindtest.Fixture, want string) {
 	}
 }
 
+// TestReloadOfDeclarations: the columns of sinks are those of the start.
+func TestReloadOfDeclarations(t *testing.T) {
+	t.Parallel()
+	text := func(pipelines, fields string) string {
+		return "return { name = 'test', parse = function() end, pipelines = { " + pipelines + " }, items = { article = { " + fields + " } } }"
+	}
+	const redis, feed = `{ "redis", order = 1 }`, `{ "redis", order = 1 }, { "feed", order = 2, path = "x" }`
+	for name, c := range map[string]struct {
+		pipelines, before, after string
+		refused                  bool
+	}{
+		"a new field":           {feed, `a = "string!"`, `a = "string!", b = "number"`, true},
+		"another type":          {feed, `a = "string!"`, `a = "string"`, true},
+		"another default":       {feed, `a = "string"`, `a = { type = "string", default = "x" }`, false},
+		"another order":         {feed, `a = "string", b = "number"`, `b = "number", a = "string"`, false},
+		"a new field, no sinks": {redis, `a = "string!"`, `a = "string!", b = "number"`, false},
+	} {
+		fsys, s := loaded(t, luabindtest.Files{luabindtest.Main: text(c.pipelines, c.before)})
+		write(fsys, luabindtest.Main, text(c.pipelines, c.after))
+		_, err := s.Reload(nil)
+		var changed *luabind.PipelinesChangedError
+		if errors.As(err, &changed) != c.refused || (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "spider.items declares other items than at the start") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReload(t *testing.T) {
 	t.Parallel()
 	fsys, s := loaded(t, luabindtest.Files{luabindtest.Main: version("1"), "m.lua": "return { v = 'a' }"})

@@ -115,7 +115,7 @@ func (s *sqlLibrary) session(L *lua.LState, method string) sqlSession {
 }
 
 func (s *sqlLibrary) onDatabase(L *lua.LState, db *sqlDatabase, method string) sqlSession {
-	if s.v.gen == nil || s.v.spider == nil {
+	if s.v.gen == nil || !s.v.defined {
 		L.RaiseError("db:%s at the top level of a file, which runs at every load; call it in a function", method)
 	}
 	source, pools := s.resolve(L, db), s.v.gen.options.Databases

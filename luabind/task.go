@@ -27,7 +27,7 @@ type luaTask struct {
 // every is the global every(period, fn), called while a file loads. The period is a number of seconds, or a text as "10m" or "1h30m". A
 // task's name is its period and which of those of that period it is, so that an edit of one leaves the others' times as they are.
 func (v *vm) every(L *lua.LState) int {
-	if v.spider != nil {
+	if v.defined {
 		L.RaiseError("every: call it while the file loads, outside of functions: it names what the fleet does from then on")
 	}
 	period, err := periodOf(L.CheckAny(1))

@@ -14,6 +14,7 @@ type vm struct {
 	gen       *generation // nil in tests of modules
 	logger    *slog.Logger
 	spider    *lua.LTable                  // what the main file returned; nil while it runs
+	defined   bool                         // all its files have run their top level
 	names     map[*lua.LFunction]string    // the spider's functions
 	loaded    map[string]lua.LValue        // modules by name
 	loading   []string                     // modules being loaded, outermost first
@@ -30,6 +31,7 @@ type vm struct {
 	random    *rand.Rand                   // nil until a script asks for a number
 	requests  *lua.LTable                  // metatable of requests
 	kinds     map[*lua.LTable]*declaration // declarations by the metatable of their items
+	metas     map[*declaration]*lua.LTable // the other way round
 	pipelines map[string]*lua.LTable       // the modules among the spider's pipelines
 	opened    map[string]bool              // those whose open_spider was called
 }

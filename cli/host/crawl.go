@@ -47,6 +47,7 @@ type Crawl struct {
 	frontier   *scheduler.Frontier
 	agreed     scheduler.Config // what the fleet was told last; only who calls Take
 	downloader *fetch.Downloader
+	claims     []export.Claimer // sinks that are this crawl's alone
 	engine     *engine.Crawl
 	told       chan struct{} // of a change of the control; holds one
 	control    int64         // only follow's goroutine; version that is in effect
@@ -80,7 +81,7 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	}
 	sinks, err := c.sinks(ctx)
 	if err != nil {
-		return nil, errors.Join(err, c.leave(ctx))
+		return nil, errors.Join(err, c.unclaim(), c.leave(ctx))
 	}
 	download := c.settings.FetchConfig()
 	download.EnvironmentProxy = o.Source.Outside.Proxy
@@ -264,7 +265,7 @@ func (c *Crawl) Ended(ctx context.Context, sum engine.Summary) Ended {
 // Close takes the worker off the crawl. Close it after Run.
 func (c *Crawl) Close(ctx context.Context) error {
 	c.downloader.Close()
-	return c.leave(ctx)
+	return errors.Join(c.unclaim(), c.leave(ctx))
 }
 
 func (c *Crawl) leave(ctx context.Context) error {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"luacrawl/engine/database"
 	"luacrawl/engine/export"
@@ -43,7 +45,39 @@ func (c *Crawl) sinks(ctx context.Context) ([]export.Sink, error) {
 	if err := export.CheckFeeds(feeds); err != nil {
 		return nil, mistake(fmt.Errorf("%s: spider.pipelines: %w", c.options.Source, err))
 	}
+	for _, sink := range all {
+		if err := c.claim(sink); err != nil {
+			return nil, mistake(fmt.Errorf("%s: spider.pipelines: %w", c.options.Source, err))
+		}
+	}
 	return all, nil
+}
+
+// claim makes a sink this crawl's where there can be only one. One that another crawl has would hold all pages until that one ends. Any
+// other trouble is for the crawl to wait out.
+func (c *Crawl) claim(sink export.Sink) error {
+	claimer, ok := sink.(export.Claimer)
+	if !ok {
+		return nil
+	}
+	err := claimer.Claim()
+	if taken := (*export.TakenError)(nil); errors.As(err, &taken) {
+		return err
+	}
+	if err == nil {
+		c.claims = append(c.claims, claimer)
+	}
+	return nil
+}
+
+// unclaim gives free what the crawl has claimed and not opened: sinks that were opened are closed by the engine.
+func (c *Crawl) unclaim() error {
+	var errs []error
+	for _, claimer := range c.claims {
+		errs = append(errs, claimer.Unclaim())
+	}
+	c.claims = nil
+	return errors.Join(errs...)
 }
 
 func (c *Crawl) sink(ctx context.Context, config export.SinkConfig) (export.Sink, *export.FeedConfig, error) {
@@ -76,27 +110,39 @@ func (c *Crawl) sqlSink(options map[string]any) (export.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := c.options.Spider.Schemas()
-	if config.Items == "" && len(schemas) == 1 { // there is no doubt
-		for kind := range schemas {
-			config.Items = kind
-		}
-	}
-	var schema *export.Schema
-	if config.Items != "" {
-		declared, ok := schemas[config.Items]
-		if !ok {
-			return nil, fmt.Errorf("items: spider.items declares no %q; it has %q", config.Items, slices.Sorted(maps.Keys(schemas)))
-		}
-		schema = &declared
+	schema, err := schemaFor(config.Items, c.options.Spider.Schemas())
+	if err != nil {
+		return nil, err
 	}
 	return sqlsink.New(config, schema)
+}
+
+// schemaFor is the declaration that a table follows. With a single one there is no doubt; the sink then refuses items without it, which it
+// would pass over as those of another sink if its items were named.
+func schemaFor(items string, schemas map[string]export.Schema) (*export.Schema, error) {
+	kinds := slices.Sorted(maps.Keys(schemas))
+	if items == "" && len(kinds) == 1 {
+		items = kinds[0]
+	}
+	if items == "" {
+		return nil, nil
+	}
+	declared, ok := schemas[items]
+	if !ok {
+		return nil, fmt.Errorf("items: spider.items declares no %q; it has %q", items, kinds)
+	}
+	return &declared, nil
 }
 
 func (c *Crawl) feed(ctx context.Context, options map[string]any) (export.FeedConfig, error) {
 	feed, err := export.ParseFeed(options)
 	if err != nil {
 		return feed, err
+	}
+	if c.options.Source.Revision != nil {
+		if err := confined(options); err != nil {
+			return feed, err
+		}
 	}
 	status, err := c.options.Client.Status(ctx, c.options.Spider.Name(), c.settings.Keys)
 	if err != nil {
@@ -116,6 +162,24 @@ func (c *Crawl) feed(ctx context.Context, options map[string]any) (export.FeedCo
 	feed.Stdout, feed.Log = c.options.Source.Outside.Stdout, c.options.Voice.Logger
 	feed.Env = func(name string) string { value, _ := c.env(name); return value }
 	return feed, nil
+}
+
+// confined checks the options of a feed in a spider that was pushed: who may push may not write wherever the worker may, or have its keys of
+// a bucket sent elsewhere.
+func confined(options map[string]any) error {
+	for _, key := range []string{"path", "uri"} {
+		path, _ := options[key].(string)
+		if path == "" || path == "-" || strings.HasPrefix(path, "s3://") {
+			continue
+		}
+		if filepath.IsAbs(path) || slices.Contains(strings.Split(path, "/"), "..") {
+			return fmt.Errorf("%s: %.200q leads out of the worker's folder, where the feeds of a pushed spider stay; give a path below it, with no .. in it and no slash at its start", key, path)
+		}
+	}
+	if endpoint, ok := options["endpoint"]; ok && endpoint != "" {
+		return errors.New("endpoint: a pushed spider does not say where the worker's keys of a bucket go; leave it out and set AWS_ENDPOINT_URL_S3 in the worker's environment")
+	}
+	return nil
 }
 
 func (c *Crawl) env(name string) (string, bool) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 )
 
 // NewFeed makes the sink of a feed; nothing is touched before Open.
@@ -58,17 +57,13 @@ func (f *fileFeed) Open(ctx context.Context) error {
 }
 
 func (f *fileFeed) open(ctx context.Context) error {
-	if err := f.release(); err != nil {
-		return err
+	if f.lock == nil || f.journal != nil { // it is not just claimed
+		if err := errors.Join(f.release(), f.Claim()); err != nil {
+			return err
+		}
 	}
-	dir, name, err := f.place()
+	_, name, err := f.place()
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make the folder for %s: %w", f.config.URI, err)
-	}
-	if f.lock, err = lockFeed(name+".lock", f.Name()); err != nil {
 		return err
 	}
 	if err := f.load(name + ".journal"); err != nil {
@@ -97,7 +92,7 @@ func (f *fileFeed) Write(ctx context.Context, records []Record) ([]Refusal, erro
 }
 
 func (f *fileFeed) write(ctx context.Context, records []Record) ([]Refusal, error) {
-	if f.lock == nil && !f.broken {
+	if f.journal == nil && !f.broken {
 		return nil, errors.New("is not open")
 	}
 	if f.broken {
@@ -162,7 +157,7 @@ func (f *fileFeed) finishAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if f.lock == nil {
+	if f.journal == nil {
 		return nil
 	}
 	if err := f.finish(); err != nil {
@@ -180,13 +175,13 @@ func (f *fileFeed) finishAll(ctx context.Context) error {
 func (f *fileFeed) release() error {
 	var errs []error
 	if f.file != nil {
-		errs = append(errs, f.file.Close())
+		errs = append(errs, unlock(f.file))
 	}
 	if f.journal != nil {
 		errs = append(errs, f.journal.file.Close())
 	}
 	if f.lock != nil {
-		errs = append(errs, f.lock.Close())
+		errs = append(errs, unlock(f.lock))
 	}
 	f.file, f.journal, f.lock = nil, nil, nil
 	return errors.Join(errs...)

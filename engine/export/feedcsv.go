@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -174,8 +175,12 @@ func needsQuotes(text string) bool {
 	return strings.ContainsAny(text, ",\"\r\n\x00") || text == `\.` || strings.ContainsRune(" \t", rune(text[0])) || strings.ContainsRune(" \t", rune(text[len(text)-1]))
 }
 
-// isFormula reports whether a spreadsheet may run the text (OWASP, CSV injection; with the wide forms of East Asian input).
+// isFormula reports whether a spreadsheet may run the text (OWASP, CSV injection; with the wide forms of East Asian input). A
+// whole number past 2^53 is text too, and is none, with its minus.
 func isFormula(text string) bool {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil && text[0] == '-' {
+		return false
+	}
 	for _, start := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"} {
 		if strings.HasPrefix(text, start) {
 			return true

@@ -36,6 +36,7 @@ func TestCSVCells(t *testing.T) {
 		{"table", `{"a": 1}`, `"{""a"":1}"`, ``},
 		{"formula", `"=HYPERLINK(\"http://x\")"`, `"=HYPERLINK(""http://x"")"`, `"'=HYPERLINK(""http://x"")"`},
 		{"plus", `"+1"`, `+1`, `'+1`},
+		{"19 digits", `"-9223372036854775807"`, `-9223372036854775807`, ""},
 		{"minus", `"-1+1|cmd"`, `-1+1|cmd`, `'-1+1|cmd`},
 		{"at", `"@SUM(A1)"`, `@SUM(A1)`, `'@SUM(A1)`},
 		{"wide equals", `"＝1"`, `＝1`, `'＝1`},

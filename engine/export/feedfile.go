@@ -15,8 +15,8 @@ type fileFeed struct {
 	picker
 	pack *packer
 
-	lock    *os.File // nil while the feed is closed
-	journal *journal
+	lock    *os.File // nil while the feed is neither claimed nor open
+	journal *journal // nil while it is not open
 	state   feedState
 	file    *os.File // the one that is being written, NAME.part
 	broken  bool     // a write went wrong: Open mends before the next

@@ -8,6 +8,44 @@ import (
 	"syscall"
 )
 
+// TakenError says that a feed's files are being written by another feed, of this process or another.
+type TakenError struct{ Feed, Holder string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("%q and %s write to the same file; give each its own path, for instance with %%(host)s or another folder", e.Feed, e.Holder)
+}
+
+// Claimer is a sink that only one may write to at a time.
+type Claimer interface {
+	// Claim makes it this sink's before Open, which keeps it so. It is a *TakenError when another has it.
+	Claim() error
+	// Unclaim ends a claim after which there was no Open.
+	Unclaim() error
+}
+
+var _ Claimer = (*fileFeed)(nil)
+
+// Claim takes the feed's lock and touches nothing else.
+func (f *fileFeed) Claim() error {
+	dir, name, err := f.place()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder for %s: %w", f.config.URI, err)
+	}
+	f.lock, err = lockFeed(name+".lock", f.Name())
+	return err
+}
+
+// Unclaim gives the lock free unless the feed is open.
+func (f *fileFeed) Unclaim() error {
+	if f.journal != nil {
+		return nil
+	}
+	return f.release()
+}
+
 // lockFeed takes the feed's lock file, which the kernel gives free when the process ends, however it ends. The error names both
 // feeds if another has it.
 func lockFeed(path, name string) (*os.File, error) {
@@ -17,7 +55,7 @@ func lockFeed(path, name string) (*os.File, error) {
 	}
 	if err := flock(f); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = fmt.Errorf("%q and %s write to the same file; give each its own path, for instance with %%(host)s or another folder", name, holder(path))
+			err = &TakenError{name, holder(path)}
 		}
 		return nil, errors.Join(err, f.Close())
 	}
@@ -43,4 +81,10 @@ func flock(f *os.File) error {
 			return err
 		}
 	}
+}
+
+// unlock closes a locked file. Closing alone is not enough while a process that is just being started still has it, too.
+func unlock(f *os.File) error {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	return f.Close()
 }

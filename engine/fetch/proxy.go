@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -120,11 +121,22 @@ func (r *rotation) has(u *url.URL) bool {
 		return false
 	}
 	for _, t := range r.list {
-		if t.url.Host == u.Host {
+		if sameProxy(t.url, u) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameProxy reports whether two URLs reach the same proxy in the same way.
+func sameProxy(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && proxyPort(a) == proxyPort(b)
+}
+
+// proxyPort is the port, if need be that of the scheme.
+func proxyPort(u *url.URL) string {
+	defaults := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
+	return cmp.Or(u.Port(), defaults[u.Scheme])
 }
 
 // take is the next proxy that does not rest. When all rest it is the one whose rest ends first: waiting would only be a slower failure.

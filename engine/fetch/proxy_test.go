@@ -426,3 +426,29 @@ func TestParseProxy(t *testing.T) {
 		}
 	}
 }
+
+func TestRotationKnowsItsProxies(t *testing.T) {
+	t.Parallel()
+	parse := func(raw string) *url.URL {
+		u, err := ParseProxy(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	r := newRotation([]*url.URL{parse("http://10.0.0.1"), parse("socks5://u:p@Proxy.test:1080")})
+	for raw, want := range map[string]bool{
+		"http://10.0.0.1:80":        true,
+		"http://other:x@10.0.0.1":   true,
+		"socks5://proxy.test":       true,
+		"https://10.0.0.1":          false,
+		"https://10.0.0.1:80":       false,
+		"http://10.0.0.1:8080":      false,
+		"http://proxy.test:1080":    false,
+		"socks5://proxy.test:10800": false,
+	} {
+		if got := r.has(parse(raw)); got != want {
+			t.Errorf("%s: %v, want %v", raw, got, want)
+		}
+	}
+}

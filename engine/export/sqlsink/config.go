@@ -42,7 +42,7 @@ var configKeys = []string{"batch", "columns", "driver", "dsn", "items", "table",
 //
 //	{ driver = "mysql", dsn = "env:NEWS_DSN", table = "articles", columns = { "title", "url" } or { headline = "title" }, batch = 100, items = "article", timeout = 30 }
 //
-// env gives the variables that a dsn may name. Lists are []any, tables map[string]any, numbers float64. Errors name the key.
+// env gives the variables that a dsn may name. One that stands in the file itself is confined, as in a script. Lists are []any, tables map[string]any, numbers float64. Errors name the key.
 func ParseConfig(m map[string]any, env func(name string) (string, bool)) (Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(configKeys, key) {
@@ -68,7 +68,7 @@ func ParseConfig(m map[string]any, env func(name string) (string, bool)) (Config
 	if dsn == "" {
 		return Config{}, errors.New(`dsn is missing; write dsn = "env:NAME" and put mysql://user:password@host/database into the environment variable NAME`)
 	}
-	if c.Source, err = database.Parse(dsn, database.Options{Driver: driver, Env: env}); err != nil {
+	if c.Source, err = database.Parse(dsn, database.Options{Driver: driver, Env: env, Confined: true}); err != nil {
 		return Config{}, fmt.Errorf("dsn: %w", err)
 	}
 	return c, nil

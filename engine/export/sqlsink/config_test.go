@@ -11,7 +11,10 @@ import (
 
 func TestParseConfig(t *testing.T) {
 	t.Parallel()
-	env := func(name string) (string, bool) { return "mysql://u:the-secret@h/news", name == "NEWS_DSN" }
+	env := func(name string) (string, bool) {
+		dsn, ok := map[string]string{"NEWS_DSN": "mysql://u:the-secret@h/news", "FILE_DSN": "sqlite:/srv/x.db"}[name]
+		return dsn, ok
+	}
 	for _, c := range []struct {
 		config map[string]any
 		want   string // what it says, or the start of the error
@@ -21,6 +24,9 @@ func TestParseConfig(t *testing.T) {
 		{map[string]any{"dsn": "sqlite:x.db", "columns": []any{"title", "url"}}, "sqlite x.db  [{title title} {url url}] 0 "},
 		{map[string]any{"dsn": "sqlite:x.db", "columns": map[string]any{"headline": "title", "a": "b"}}, "sqlite x.db  [{a b} {headline title}] 0 "},
 		{nil, "error: dsn is missing; write dsn = "},
+		{map[string]any{"dsn": "sqlite:/etc/x.db"}, "error: dsn: "},
+		{map[string]any{"dsn": "u@unix(/run/mysqld.sock)/news", "driver": "mysql"}, "error: dsn: "},
+		{map[string]any{"dsn": "env:FILE_DSN"}, "sqlite /srv/x.db  [] 0 "},
 		{map[string]any{"dsn": "env:NONE"}, "error: dsn: the environment variable NONE is not set"},
 		{map[string]any{"dsn": 7.0}, "error: dsn must be a string, not the number 7"},
 		{map[string]any{"dsn": "sqlite:x.db", "driver": "oracle"}, `error: dsn: driver "oracle" is not known`},

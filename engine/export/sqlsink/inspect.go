@@ -23,7 +23,7 @@ func (s *Sink) inspectMySQL(ctx context.Context) (tableShape, error) {
 	shape, err := s.readShape(ctx, `
 		SELECT column_name, column_type,
 			is_nullable = 'NO' AND column_default IS NULL AND extra NOT LIKE '%auto_increment%' AND extra NOT LIKE '%GENERATED%',
-			extra LIKE '%GENERATED%' AND extra NOT LIKE '%DEFAULT_GENERATED%'
+			extra LIKE '%GENERATED%' AND extra NOT LIKE '%DEFAULT_GENERATED%', is_nullable = 'YES'
 		FROM information_schema.columns WHERE table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND table_name = ? ORDER BY ordinal_position`, schema, table)
 	if err != nil || len(shape.columns) == 0 {
 		return shape, err
@@ -37,7 +37,7 @@ func (s *Sink) inspectMySQL(ctx context.Context) (tableShape, error) {
 
 func (s *Sink) inspectPostgres(ctx context.Context) (tableShape, error) {
 	shape, err := s.readShape(ctx, `
-		SELECT attname, format_type(atttypid, atttypmod), attnotnull AND NOT atthasdef AND attidentity = '', attgenerated <> '' OR attidentity = 'a'
+		SELECT attname, format_type(atttypid, atttypmod), attnotnull AND NOT atthasdef AND attidentity = '', attgenerated <> '' OR attidentity = 'a', NOT attnotnull
 		FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, s.table)
 	if err != nil || len(shape.columns) == 0 {
 		return shape, err
@@ -55,7 +55,7 @@ func (s *Sink) inspectSQLite(ctx context.Context) (tableShape, error) {
 		schema = "main"
 	}
 	shape, err := s.readShape(ctx, `
-		SELECT name, type, "notnull" AND dflt_value IS NULL AND NOT (pk = 1 AND upper(type) = 'INTEGER') AND hidden = 0, hidden > 1
+		SELECT name, type, "notnull" AND dflt_value IS NULL AND NOT (pk = 1 AND upper(type) = 'INTEGER') AND hidden = 0, hidden > 1, NOT "notnull"
 		FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid`, table, schema)
 	if err != nil || len(shape.columns) == 0 {
 		return shape, err
@@ -67,7 +67,7 @@ func (s *Sink) inspectSQLite(ctx context.Context) (tableShape, error) {
 	return shape, err
 }
 
-// readShape reads rows of name, type, needed and generated.
+// readShape reads rows of name, type, needed, generated and nullable.
 func (s *Sink) readShape(ctx context.Context, query string, args ...any) (tableShape, error) {
 	var shape tableShape
 	rows, err := s.db.QueryContext(ctx, query, args...)
@@ -77,7 +77,7 @@ func (s *Sink) readShape(ctx context.Context, query string, args ...any) (tableS
 	defer rows.Close()
 	for rows.Next() {
 		var c tableColumn
-		if err := rows.Scan(&c.name, &c.sqlType, &c.needed, &c.generated); err != nil {
+		if err := rows.Scan(&c.name, &c.sqlType, &c.needed, &c.generated, &c.nullable); err != nil {
 			return shape, err
 		}
 		c.sqlType = strings.ToLower(c.sqlType)

@@ -25,7 +25,7 @@ func TestSink(t *testing.T) {
 	each(t, func(b *backend) {
 		for name, test := range map[string]func(b *backend){
 			"types": typesAreKept, "upsert": sameIDIsOneRow, "no schema": withoutSchema, "columns": columnsOfConfig,
-			"text": oddText, "injection": fieldsThatInject, "refused": refusedAlone, "unique": otherUniqueKey,
+			"text": oddText, "injection": fieldsThatInject, "refused": refusedAlone, "unique": otherUniqueKey, "nullable": nullableKey,
 			"missing column": missingColumn, "types differ": otherTypes, "short": tooShort, "needed": columnThatNeedsAValue,
 			"no key": noKey, "read only": readOnly, "table gone": tableGone, "kinds": otherKinds, "existing": existingTable, "all refused": constraintAddedLater,
 			"many": manyRows,
@@ -175,6 +175,23 @@ func otherUniqueKey(b *backend) {
 	if refused := b.write(s, article(1, map[string]any{"title": "d"})); len(refused) > 0 {
 		b.t.Errorf("refused: %q", refused)
 	}
+}
+
+// nullableKey: MySQL tells the row of another item by its key, which must not become NULL.
+func nullableKey(b *backend) {
+	table := b.table()
+	b.exec(fmt.Sprintf("CREATE TABLE %s (item_id varchar(64) UNIQUE, title varchar(100) UNIQUE)", table))
+	cfg := sqlsink.Config{Table: table}
+	if b.name == "mariadb" {
+		said := b.openError(cfg, title)
+		contains(b.t, said, table+".item_id may be NULL", "MODIFY `item_id` varchar(64) NOT NULL")
+		b.exec(said[strings.Index(said, "ALTER"):]) // what it says to do can be done
+	}
+	s := b.opened(cfg, title)
+	if refused := b.write(s, article(1, map[string]any{"title": "a"}), article(2, map[string]any{"title": "a"})); len(refused) != 1 {
+		b.t.Errorf("refused: %q", refused)
+	}
+	b.want("SELECT item_id, title FROM "+table, id(1)+"|a")
 }
 
 func missingColumn(b *backend) {

@@ -43,6 +43,7 @@ type tableColumn struct {
 	sqlType   string // "varchar(20)"
 	needed    bool   // NOT NULL, and the database gives it no value itself
 	generated bool
+	nullable  bool
 }
 
 // tableShape is what a database says about a table.
@@ -107,7 +108,7 @@ func (s *Sink) check(shape tableShape) error {
 		}
 	}
 	if !shape.keyed {
-		wrong = append(wrong, fmt.Sprintf("%s.%s is no key of the table: run ALTER TABLE %s ADD PRIMARY KEY (%s), or ADD UNIQUE", s.cfg.Table, idColumn, s.table, s.columns[0].quoted))
+		wrong = append(wrong, fmt.Sprintf("%s.%s is no key of the table: run ALTER TABLE %s ADD PRIMARY KEY (%s), or ADD UNIQUE (%s)", s.cfg.Table, idColumn, s.table, s.columns[0].quoted, s.columns[0].quoted))
 	}
 	for _, t := range shape.columns {
 		if t.needed && s.find(t.name) == nil {
@@ -136,6 +137,8 @@ func (s *Sink) checkColumn(c *column, shape tableShape) string {
 		return "is computed by the database, and cannot be written" + orColumns(c)
 	case typed && !slices.Contains(allowed, c.family):
 		return fmt.Sprintf("is %s, and the items have a %s there: change the column to %s%s", t.sqlType, c.kind, sqlTypes[s.dialect][c.kind], orColumns(c))
+	case c.name == idColumn && t.nullable && s.dialect == database.MySQL: // onDuplicate relies on it
+		return fmt.Sprintf("may be NULL, and then an item would be written over another that has the same value of a unique column: run ALTER TABLE %s MODIFY %s %s NOT NULL", s.table, c.quoted, t.sqlType)
 	case c.name == idColumn && c.chars > 0 && c.chars < maxID:
 		return fmt.Sprintf("is %s, too short for an item_id of %d characters: change the column to varchar(64)", t.sqlType, maxID)
 	}
