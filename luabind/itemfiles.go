@@ -116,7 +116,7 @@ func (s *Spider) Finish(ctx context.Context, r *scheduler.Request, w *engine.Wai
 		}
 		c := &itemChain{v: v, info: w.ItemInfo, table: t, before: w.Item, kept: -1, from: at + 1}
 		if c.kind = g.items[w.Kind]; c.kind != nil {
-			t.Metatable = v.kindOf(c.kind)
+			t.Metatable = v.metas[c.kind]
 		}
 		_, err = v.call(ctx, v.L.NewFunction(func(L *lua.LState) int {
 			c.L = L
