@@ -256,7 +256,7 @@ func (c *Crawl) callOnce(ctx context.Context, call func(context.Context) (*Outpu
 		return nil, err
 	}
 	defer at.leave()
-	ctx, cancel := context.WithTimeout(ctx, c.settings.Load().CallbackTimeout)
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, placeKey{}, at), c.settings.Load().CallbackTimeout)
 	defer cancel()
 	started := time.Now()
 	defer func() { c.Observer.Called(time.Since(started)) }()

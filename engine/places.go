@@ -48,7 +48,7 @@ type place struct {
 func (p *Places) join() *share {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := &share{of: p}
+	s := newShare(p)
 	p.shares = append(p.shares, s)
 	return s
 }
@@ -102,7 +102,6 @@ func (at *place) age() {
 	if at.ended || at.held != &p.quick {
 		return
 	}
-	at.of.took(p.slowAfter)
 	if p.slow >= slowCallsPerCPU*p.cpus {
 		at.timer = time.AfterFunc(p.muchLater, at.giveUp)
 		return
@@ -146,7 +145,6 @@ func (at *place) end(now time.Time) {
 	at.release()
 	at.of.running--
 	at.of.took(now.Sub(at.started))
-	at.of.used += now.Sub(at.started)
 	at.of.seen = now
 	at.of.of.dispatch(now)
 }

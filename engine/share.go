@@ -1,12 +1,17 @@
 package engine
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 const (
-	activeFor  = time.Second          // after its last call a crawl still counts as one that wants to run
-	heavyLeast = 5 * time.Millisecond // calls that take longer,
-	heavyTimes = 4                    // and so many times as long as another crawl's, are heavy
-	meanOver   = 8                    // calls, about, that the mean is of
+	activeFor  = time.Second            // after its last call a crawl still counts as one that wants to run
+	heavyAfter = 20 * time.Millisecond  // calls that take longer are heavy
+	lengthOver = 64                     // calls, about, that their length is taken over
+	lengthNew  = 100 * time.Millisecond // of a crawl's calls before some were seen
+	lengthMost = time.Second            // that a call counts for
+	fairPart   = 0.5                    // of its crawl's part of the CPUs that a call does not rest in: others feel more than its CPU
 )
 
 // share is what one crawl has of the Places. Places go to the crawl that has used them least. A crawl with heavy calls gets
@@ -18,7 +23,8 @@ type share struct {
 	waiting []*entrant    // in order of arrival
 	running int           // calls, with a place or without
 	used    time.Duration // by calls that have ended
-	mean    time.Duration // of calls, of late; 0 before one was seen, which may be heavy
+	sum     float64       // of calls' seconds, of late,
+	squares float64       // and of their squares
 	seen    time.Time     // when a call last ended
 }
 
@@ -28,12 +34,22 @@ type entrant struct {
 	in chan struct{} // closed when it has it
 }
 
+func newShare(p *Places) *share {
+	n := lengthNew.Seconds()
+	return &share{of: p, sum: n, squares: n * n}
+}
+
 // took notes how long a call has run.
 func (s *share) took(d time.Duration) {
-	if s.mean == 0 {
-		s.mean = d
-	}
-	s.mean += (d - s.mean) / meanOver
+	x := min(d, lengthMost).Seconds()
+	s.sum += x - s.sum/lengthOver
+	s.squares += x*x - s.squares/lengthOver
+	s.used += d
+}
+
+// length is how long the calls are in which the crawl's time goes: many short ones, as of seeds, do not hide the long ones.
+func (s *share) length() time.Duration {
+	return time.Duration(s.squares / max(s.sum, 1e-9) * float64(time.Second))
 }
 
 func (s *share) active(now time.Time) bool {
@@ -66,7 +82,7 @@ func (p *Places) next(now time.Time) (next *share) {
 }
 
 // cost is what the crawl has used, with what its running calls will have.
-func (s *share) cost() time.Duration { return s.used + time.Duration(s.running)*s.mean }
+func (s *share) cost() time.Duration { return s.used + time.Duration(s.running)*s.length() }
 
 // catchUp lets a crawl that was away not claim what it left to others. The caller holds mu.
 func (p *Places) catchUp(s *share, now time.Time) {
@@ -82,14 +98,43 @@ func (p *Places) catchUp(s *share, now time.Time) {
 	s.used = max(s.used, least)
 }
 
-// mayRun reports whether the crawl may begin a call.
+// mayRun reports whether the crawl may begin a call. It is not compared with others: their calls take longer, too, when it holds them up.
 func (s *share) mayRun(now time.Time) bool {
-	crawls, heavy := 1, false
+	if s.length() <= heavyAfter {
+		return true
+	}
+	crawls := s.crawls(now)
+	return crawls == 1 || s.running < max(s.of.cpus/crawls, 1)
+}
+
+// placeKey is the place of a call in its context.
+type placeKey struct{}
+
+// LeastShare is the part of the time for which a call into a spider, whose context is ctx, may run at least, however much others are held up
+// by it: other crawls want to run, and this one's calls are few enough already. Without that calls that are slow and no more would rest until
+// their timeout. 0 says nothing.
+func LeastShare(ctx context.Context) float64 {
+	at, _ := ctx.Value(placeKey{}).(*place)
+	if at == nil {
+		return 0
+	}
+	p := at.of.of
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	crawls := at.of.crawls(time.Now())
+	if crawls == 1 || at.of.running == 0 {
+		return 0
+	}
+	return min(float64(p.cpus)/float64(crawls*at.of.running), 1) * fairPart
+}
+
+// crawls is how many crawls want to run, this one included. The caller holds mu.
+func (s *share) crawls(now time.Time) int {
+	n := 1
 	for _, other := range s.of.shares {
 		if other != s && other.active(now) {
-			crawls++
-			heavy = heavy || s.mean == 0 || s.mean > heavyLeast && s.mean > heavyTimes*other.mean
+			n++
 		}
 	}
-	return !heavy || s.running < max(s.of.cpus/crawls, 1)
+	return n
 }

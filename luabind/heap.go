@@ -127,12 +127,12 @@ func (w *heapWatch) hasMade(v *vm) {
 	}
 }
 
-// restAfter is how long a slow call waits that has run for so long since it last did.
-func (w *heapWatch) restAfter(ran time.Duration) time.Duration {
+// restAfter is how long a slow call waits that has run for so long since it last did, and that may run for least of the time.
+func (w *heapWatch) restAfter(ran time.Duration, least float64) time.Duration {
 	if w == nil {
 		return 0
 	}
-	return w.pace.restAfter(ran)
+	return w.pace.restAfter(ran, least)
 }
 
 // longest is the call that has run longest. The caller holds mu.

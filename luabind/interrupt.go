@@ -7,6 +7,8 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"luacrawl/engine"
 )
 
 // interrupt is the context of a VM's states for all of its life. The VM looks at it before each instruction, so Done must be
@@ -15,7 +17,8 @@ type interrupt struct {
 	v            *vm             // whose it is
 	context      context.Context // of the running call, for what waits on others; only the VM's goroutine uses it
 	deadline     time.Time       // of the running call; zero when it has none
-	done         <-chan struct{} // of the running call's context
+	ctx          context.Context // of the running call
+	done         <-chan struct{} // of ctx
 	begun        time.Time       // when the running call began,
 	from         uint32          // and after how many instructions
 	rested       time.Time       // when it last rested; zero before it was asked to
@@ -39,6 +42,7 @@ func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 	i.call++
 	i.deadline, _ = ctx.Deadline()
 	i.context = ctx
+	i.ctx = ctx
 	i.done, i.begun, i.from, i.rested = ctx.Done(), time.Now(), i.instructions, time.Time{}
 	call := i.call
 	return context.AfterFunc(ctx, func() { i.raise(endOf(call)) })
@@ -72,7 +76,7 @@ func (i *interrupt) rest() {
 		return
 	}
 	if !i.rested.IsZero() {
-		timer := time.NewTimer(i.v.watch().restAfter(time.Since(i.rested)))
+		timer := time.NewTimer(i.v.watch().restAfter(time.Since(i.rested), engine.LeastShare(i.ctx)))
 		defer timer.Stop()
 		select {
 		case <-timer.C:

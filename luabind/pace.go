@@ -50,8 +50,8 @@ func (p *pace) look(now time.Time, begun uint64) {
 	p.share.Store(uint64(share * wholeShare))
 }
 
-// restAfter is how long a slow call waits that has run for so long.
-func (p *pace) restAfter(ran time.Duration) time.Duration {
-	share := float64(p.share.Load()) / wholeShare
+// restAfter is how long a slow call waits that has run for so long. It may run for least of the time in any case.
+func (p *pace) restAfter(ran time.Duration, least float64) time.Duration {
+	share := max(float64(p.share.Load())/wholeShare, least)
 	return min(time.Duration(float64(ran)*(1/share-1)), longRest)
 }

@@ -13,26 +13,29 @@ func TestPace(t *testing.T) {
 	now := time.Now()
 	p := pace{due: now, newest: now}
 	p.share.Store(wholeShare)
-	if p.look(now.Add(lateTick), 0); p.restAfter(time.Second) != 0 {
-		t.Errorf("a call rests %v though no look was late", p.restAfter(time.Second))
+	if p.look(now.Add(lateTick), 0); p.restAfter(time.Second, 0) != 0 {
+		t.Errorf("a call rests %v though no look was late", p.restAfter(time.Second, 0))
 	}
 	p.look(now.Add(lateTick+1), 0)
-	if got, want := p.restAfter(10*time.Millisecond), 70*time.Millisecond; got != want {
+	if got, want := p.restAfter(10*time.Millisecond, 0), 70*time.Millisecond; got != want {
 		t.Errorf("after 10 ms a call rests %v beside others that are late, want %v", got, want)
 	}
-	if got := p.restAfter(time.Second); got != longRest {
+	if got, want := p.restAfter(10*time.Millisecond, 0.5), 10*time.Millisecond; got != want {
+		t.Errorf("after 10 ms a call rests %v that may run for half of the time, want %v", got, want)
+	}
+	if got := p.restAfter(time.Second, 0); got != longRest {
 		t.Errorf("after a second a call rests %v, want %v at most", got, longRest)
 	}
 	for range int(1 / moreShare) {
 		p.look(now, 0)
 	}
-	if got := p.restAfter(time.Second); got != 0 {
+	if got := p.restAfter(time.Second, 0); got != 0 {
 		t.Errorf("a call rests %v long after others were late", got)
 	}
 	p.look(now.Add(lateTick+1), 0)
 	now = now.Add(companyFor + 1)
-	if p.look(now, 0); p.restAfter(time.Second) != 0 {
-		t.Errorf("a call rests %v though it is alone", p.restAfter(time.Second))
+	if p.look(now, 0); p.restAfter(time.Second, 0) != 0 {
+		t.Errorf("a call rests %v though it is alone", p.restAfter(time.Second, 0))
 	}
 }
 
