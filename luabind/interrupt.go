@@ -15,9 +15,8 @@ import (
 // cheap: it is nil, which costs least in a select, until the context of the running call ends.
 type interrupt struct {
 	v            *vm             // whose it is
-	context      context.Context // of the running call, for what waits on others; only the VM's goroutine uses it
 	deadline     time.Time       // of the running call; zero when it has none
-	ctx          context.Context // of the running call
+	ctx          context.Context // of the running call, for what waits on others too; only the VM's goroutine uses it
 	done         <-chan struct{} // of ctx
 	begun        time.Time       // when the running call began,
 	from         uint32          // and after how many instructions
@@ -41,7 +40,6 @@ var (
 func (i *interrupt) begin(ctx context.Context) (end func() bool) {
 	i.call++
 	i.deadline, _ = ctx.Deadline()
-	i.context = ctx
 	i.ctx = ctx
 	i.done, i.begun, i.from, i.rested = ctx.Done(), time.Now(), i.instructions, time.Time{}
 	call := i.call
@@ -115,7 +113,7 @@ func (i *interrupt) check(L *lua.LState) {
 
 // checkContext is check for what has waited on the call's context itself, which may tell before the signal does.
 func (i *interrupt) checkContext(L *lua.LState) {
-	if i != nil && i.context != nil && i.context.Err() != nil {
+	if i != nil && i.ctx != nil && i.ctx.Err() != nil {
 		i.raise(endOf(i.call))
 	}
 	i.check(L)

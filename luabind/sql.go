@@ -135,10 +135,10 @@ func (s *sqlLibrary) onDatabase(L *lua.LState, db *sqlDatabase, method string) s
 
 // context is that of the running call, so that a query ends with callback_timeout.
 func (s *sqlLibrary) context() context.Context {
-	if s.v.interrupt == nil || s.v.interrupt.context == nil {
+	if s.v.interrupt == nil || s.v.interrupt.ctx == nil {
 		return context.Background()
 	}
-	return s.v.interrupt.context
+	return s.v.interrupt.ctx
 }
 
 // failed returns nil and why, or raises: for a statement that is wrong in itself, and when the call must end.
