@@ -99,7 +99,7 @@ func TestSlowSpiderLeavesOthersTheirShare(t *testing.T) {
 	if kept[2] < leastKept {
 		t.Errorf("the ordinary spider kept %.2f of its rate, want %.2f", kept[2], leastKept)
 	}
-	if slow == 0 {
+	if slow == 0 && !raced { // with the race detector its calls take longer than callback_timeout
 		t.Error("the slow spider has made no page at all")
 	}
 }
