@@ -86,9 +86,11 @@ func (p *page) refer(resp *Response, requests []*scheduler.Request) {
 		return
 	}
 	f := newReferrer(resp.URL, p.referrerPolicy(resp))
-	for _, r := range requests {
+	for i, r := range requests {
 		if _, has := r.Headers["Referer"]; !has {
-			f.give(r)
+			told := *r // the script may have kept its own
+			f.give(&told)
+			requests[i] = &told
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestAKnownSiteCostsAPageNoMemory(t *testing.T) {
 			t.Fatal("kept out")
 		}
 	})
-	if n > 0.1 {
+	if n > 0.1 && !raced { // the race detector allocates too
 		t.Errorf("%v allocations a page", n)
 	}
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package engine
+
+// raced says that the race detector runs.
+const raced = true
