@@ -66,8 +66,9 @@ func TestRefer(t *testing.T) {
 		{"no page", nil, scheduler.Request{URL: "http://b.example/"}, ""},
 	} {
 		r := c.r
-		p.refer(c.resp, []*scheduler.Request{&r})
-		if got := r.Headers.Get("Referer"); got != c.want {
+		requests := []*scheduler.Request{&r}
+		p.refer(c.resp, requests)
+		if got := requests[0].Headers.Get("Referer"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -76,7 +77,8 @@ func TestRefer(t *testing.T) {
 	}
 	settings.RefererEnabled = false
 	r := scheduler.Request{URL: "https://b.example/"}
-	if p.refer(resp(), []*scheduler.Request{&r}); r.Headers != nil {
+	requests := []*scheduler.Request{&r}
+	if p.refer(resp(), requests); requests[0].Headers != nil {
 		t.Errorf("turned off: %v", r.Headers)
 	}
 }
