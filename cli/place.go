@@ -152,7 +152,7 @@ func redact(raw string) string {
 		return "(unreadable URL)"
 	}
 	if q := u.Query(); q.Has("password") {
-		q.Set("password", "xxxxx")
+		q.Set("password", "redacted")
 		u.RawQuery = q.Encode()
 	}
 	return u.Redacted()

@@ -42,7 +42,7 @@ func (s summary) tell(l *logs, out io.Writer) {
 func (s summary) headline() string {
 	duration := s.Duration.Round(10 * time.Millisecond)
 	switch s.Reason {
-	case engine.ReasonNothingToDo:
+	case engine.ReasonNoWork:
 		return fmt.Sprintf("%s: nothing to do: no seeds are waiting and none are new", s.Spider)
 	case engine.ReasonFinished, engine.ReasonStopped, engine.ReasonInterrupted, engine.ReasonKilled, engine.ReasonFailed:
 		return fmt.Sprintf("%s %s after %s", s.Spider, s.Reason, duration)
@@ -72,7 +72,7 @@ func (s summary) statuses() map[string]int64 {
 // write prints the table.
 func (s summary) write(out io.Writer) {
 	fmt.Fprintln(out, s.headline())
-	if s.Reason == engine.ReasonNothingToDo {
+	if s.Reason == engine.ReasonNoWork {
 		return
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -109,9 +109,9 @@ func TestSummaryNamesRevisions(t *testing.T) {
 func TestHeadlines(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
-		engine.ReasonFinished:    "blog finished after 12.35s",
-		engine.ReasonNothingToDo: "blog: nothing to do: no seeds are waiting and none are new",
-		engine.ReasonPageCount:   "blog closed after 12.35s: closespider_pagecount",
+		engine.ReasonFinished:  "blog finished after 12.35s",
+		engine.ReasonNoWork:    "blog: nothing to do: no seeds are waiting and none are new",
+		engine.ReasonPageCount: "blog closed after 12.35s: closespider_pagecount",
 	} {
 		if got := ended(reason).headline(); got != want {
 			t.Errorf("%s: %q, want %q", reason, got, want)

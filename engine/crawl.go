@@ -145,7 +145,7 @@ var ErrStopped = errors.New("the crawl was stopped")
 // Why a crawl ended, as Summary.Reason has it.
 const (
 	ReasonFinished     = "finished"
-	ReasonNothingToDo  = "nothing_to_do" // finished without a page, a seed or a request
+	ReasonNoWork       = "nothing_to_do" // finished without a page, a seed or a request
 	ReasonInterrupted  = "interrupted"
 	ReasonKilled       = "killed"
 	ReasonTimeout      = "timeout"

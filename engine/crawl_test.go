@@ -328,10 +328,10 @@ func TestSeedsThatCannotBeUsedAreDead(t *testing.T) {
 	}
 }
 
-func TestNothingToDo(t *testing.T) {
+func TestNoWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, &goSpider{}, nil)
-	if sum := r.run(t); sum.Reason != engine.ReasonNothingToDo {
+	if sum := r.run(t); sum.Reason != engine.ReasonNoWork {
 		t.Errorf("reason %s", sum.Reason)
 	}
 }

@@ -170,32 +170,6 @@ func (f *feeder) take(r result) {
 	f.waiting = append(f.waiting, r.outcome)
 }
 
-// free is how many pages may be begun now. There are none for a while after concurrent_requests was made smaller. Pages that wait for a sink
-// hold no worker, up to the buffer.
-func (f *feeder) free() int {
-	return max(0, f.crawl.settings.Load().ConcurrentRequests-f.running+f.crawl.sinks.waiting())
-}
-
-// commitDue: enough wait and Redis has rested as long as it last took, one has waited long enough, or nothing else would come.
-// The rest makes for bigger commits where they are slow, as with the embedded Redis, which sorts a queue at each lease.
-func (f *feeder) commitDue(now time.Time) bool {
-	return len(f.waiting) > 0 && (f.running == 0 || f.enough() && !now.Before(f.rest) || now.Sub(f.oldest) >= commitAge)
-}
-
-func (f *feeder) enough() bool {
-	return len(f.waiting) >= min(commitBatch, (f.crawl.settings.Load().ConcurrentRequests+1)/2)
-}
-
-// exchangeDue: a commit is due, or a worker is free, none is about to go, and asking may give something.
-func (f *feeder) exchangeDue(now time.Time) bool {
-	if f.commitDue(now) {
-		return true
-	}
-	return f.free() > 0 && len(f.waiting) == 0 && (!now.Before(f.nextLease) || f.seedsDue(now))
-}
-
-func (f *feeder) seedsDue(now time.Time) bool { return f.short && !now.Before(f.nextSeeds) }
-
 // exchange commits all that waits and leases up to want.
 func (f *feeder) exchange(ctx context.Context, want int) error {
 	c, now := f.crawl, time.Now()
@@ -310,40 +284,6 @@ func (f *feeder) heard() scheduler.State {
 	return s
 }
 
-// settle ends the leases of outcomes that were sent.
-func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
-	c := f.crawl
-	taken := make([]*scheduler.Outcome, 0, len(outs))
-	for i, o := range outs {
-		c.inflight.remove(o.Lease.ID)
-		if !stored[i] {
-			f.lost++
-			c.Logger.Warn("a page came too late and was not stored: its lease had expired", slog.String("url", leaseURL(o.Lease)))
-			continue
-		}
-		taken = append(taken, o)
-	}
-	return f.passOn(taken)
-}
-
-// passOn counts what Redis has taken and passes its items on.
-func (f *feeder) passOn(taken []*scheduler.Outcome) error {
-	c := f.crawl
-	var items []Item
-	for _, o := range taken {
-		c.totals.add(o.Stats)
-		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
-			items = append(items, Item(item))
-		}
-	}
-	if len(items) == 0 || c.OnItems == nil {
-		return nil
-	}
-	err := c.OnItems(items)
-	f.refused = err != nil
-	return err
-}
-
 // noteSeeds says, once, that seeds cannot be taken in, and once that they can again; the crawl of all else goes on.
 func (f *feeder) noteSeeds(err error) {
 	switch {
@@ -353,66 +293,6 @@ func (f *feeder) noteSeeds(err error) {
 		f.crawl.Logger.Info("seeds can be taken in again")
 	}
 	f.noSeeds = err
-}
-
-// plan says when to ask again.
-func (f *feeder) plan(now time.Time, x scheduler.Exchanged, want, seeds int) {
-	f.short = len(x.Leases) < want
-	if len(x.Leases) > 0 || x.Refilled > 0 {
-		f.finish.work(now)
-		f.idle.Store(false)
-		f.leaseWait.reset()
-	}
-	if x.Refilled > 0 {
-		f.seedWait.reset()
-	}
-	if !f.short || x.Refilled > 0 {
-		f.nextLease, f.nextSeeds = now, now
-		return
-	}
-	wait := max(x.Wait, leastWait)
-	if wait >= mostWait {
-		wait = f.leaseWait.next() // another worker may add what nobody knows of yet
-	}
-	f.nextLease = now.Add(wait)
-	if seeds > 0 {
-		f.nextSeeds = now.Add(f.seedWait.next())
-	}
-}
-
-// wait sleeps until a worker is done or something is due.
-func (f *feeder) wait(ctx context.Context, now time.Time) {
-	next := now.Add(mostWait)
-	earlier := func(t time.Time) {
-		if t.Before(next) {
-			next = t
-		}
-	}
-	if len(f.waiting) > 0 {
-		earlier(f.oldest.Add(commitAge))
-		if f.enough() {
-			earlier(f.rest)
-		}
-	} else if f.free() > 0 {
-		earlier(f.nextLease)
-		if f.short {
-			earlier(f.nextSeeds)
-		}
-	}
-	earlier(f.lookDue(now))
-	f.receive(ctx, time.Until(next))
-}
-
-// receive takes a result, unless none comes for d or ctx ends.
-func (f *feeder) receive(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case r := <-f.done:
-		f.take(r)
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 func leaseURL(l scheduler.Lease) string {

@@ -118,7 +118,7 @@ func (f *feeder) finished(ctx context.Context) (string, error) {
 	case !c.UntilDone:
 		return "", nil
 	case !w.everWorked:
-		return ReasonNothingToDo, nil
+		return ReasonNoWork, nil
 	}
 	return ReasonFinished, nil
 }

@@ -22,7 +22,7 @@ func fleet(t *testing.T, url string, spider engine.Spider, workers int, settings
 		crawl := member(ctx, t, url, spider, fmt.Sprint("w", i), settings, seeds...)
 		seeds = nil
 		wg.Go(func() {
-			if sum, err := crawl.Run(ctx); err != nil || sum.Reason != engine.ReasonFinished && sum.Reason != engine.ReasonNothingToDo {
+			if sum, err := crawl.Run(ctx); err != nil || sum.Reason != engine.ReasonFinished && sum.Reason != engine.ReasonNoWork {
 				t.Errorf("worker %d ended: %s, %v", i, sum.Reason, err)
 			}
 		})

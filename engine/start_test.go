@@ -102,7 +102,7 @@ func TestStartURLsOfAResumedRun(t *testing.T) {
 	if want := []string{`{"body":"page /page","path":"/page"}`, `{"seed":"item page"}`}; !cmp.Equal(r.items, want) {
 		t.Errorf("items %v, want %v", r.items, want)
 	}
-	if len(sum.Stats) > 0 || sum.Total["item_dropped_count"] != 1 || sum.Reason != engine.ReasonNothingToDo {
+	if len(sum.Stats) > 0 || sum.Total["item_dropped_count"] != 1 || sum.Reason != engine.ReasonNoWork {
 		t.Errorf("the second run counts %v and ended as %s; total %v", sum.Stats, sum.Reason, sum.Total)
 	}
 }

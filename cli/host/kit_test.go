@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -94,7 +95,7 @@ func (f *fleet) hostOn(client *scheduler.Client, data string, only ...string) *r
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := &running{fleet: f, log: out, cancel: cancel, ended: make(chan struct{})}
 	r.Host = New(Options{
-		Client: client, Only: only, Data: data, Layers: Layers{Sets: map[string]string{"allow_private_addresses": "true", "robotstxt_obey": "false"}}, Identity: Identity{Worker: fmt.Sprintf("host%d:%d", f.hosts, os.Getpid()), Kind: "worker", Tool: "test"},
+		Client: client, Only: only, Data: data, Outside: Outside{Stdout: io.Discard}, Layers: Layers{Sets: map[string]string{"allow_private_addresses": "true", "robotstxt_obey": "false"}}, Identity: Identity{Worker: fmt.Sprintf("host%d:%d", f.hosts, os.Getpid()), Kind: "worker", Tool: "test"},
 		Voice:   voice(out, ""),
 		VoiceOf: func(spider string) Voice { return voice(out, spider+": ") },
 		OnEnded: func(e Ended) {

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"log/slog"
+	"slices"
+
+	"luacrawl/scheduler"
+)
+
+// settle ends the leases of outcomes that were sent.
+func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
+	c := f.crawl
+	taken := make([]*scheduler.Outcome, 0, len(outs))
+	for i, o := range outs {
+		c.inflight.remove(o.Lease.ID)
+		if !stored[i] {
+			f.lost++
+			c.Logger.Warn("a page came too late and was not stored: its lease had expired", slog.String("url", leaseURL(o.Lease)))
+			continue
+		}
+		taken = append(taken, o)
+	}
+	return f.passOn(taken)
+}
+
+// passOn counts what Redis has taken and passes its items on.
+func (f *feeder) passOn(taken []*scheduler.Outcome) error {
+	c := f.crawl
+	var items []Item
+	for _, o := range taken {
+		c.totals.add(o.Stats)
+		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
+			items = append(items, Item(item))
+		}
+	}
+	if len(items) == 0 || c.OnItems == nil {
+		return nil
+	}
+	err := c.OnItems(items)
+	f.refused = err != nil
+	return err
+}
