@@ -67,7 +67,11 @@ func readmeSettings(t *testing.T) map[string][]string {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		rows[strings.Trim(cells[0], "`")] = cells
+		name := strings.Trim(cells[0], "`")
+		if rows[name] != nil {
+			t.Errorf("README.md lists %s twice", name)
+		}
+		rows[name] = cells
 	}
 	return rows
 }

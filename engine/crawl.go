@@ -32,7 +32,6 @@ type Options struct {
 	UntilDone  bool                     // end when the crawl is finished
 	Observer   Observer                 // nil when nobody looks
 	OnItems    func([]Item) error       // gets items that Redis has taken, from one goroutine; an error ends the crawl
-	OnFinished func(first bool)         // the crawl is finished; first is true on one worker of the fleet
 
 	// OnControl is told when people have told the whole crawl something (scheduler.Control), at the start too. It is called by the
 	// feeder, so it must not wait.

@@ -109,9 +109,7 @@ func (p *page) giveUp(ctx context.Context, f *Failure) {
 		return
 	}
 	p.Logger.Warn("download failed", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
-	items, children := p.out.Items, p.out.Children
-	p.dead(scheduler.DeadRequest, scheduler.ReasonDownload, fmt.Errorf("%s: %s", f.Reason, f.Message))
-	p.out.Items, p.out.Children = items, children // of the errback
+	p.deadBeside(scheduler.DeadRequest, scheduler.ReasonDownload, fmt.Errorf("%s: %s", f.Reason, f.Message)) // what the errback emitted stays
 }
 
 // errback tells the spider of a failure, if the request names a function for it. It reports false when that raised.

@@ -28,7 +28,7 @@ func TestLostLeaseIsNoLongerInFlight(t *testing.T) {
 	t.Parallel()
 	var r *rig
 	base := serve(t, map[string]http.HandlerFunc{"/a": func(_ http.ResponseWriter, req *http.Request) {
-		if err := r.frontier.Flush(context.WithoutCancel(req.Context())); err != nil {
+		if err := r.client.Flush(context.WithoutCancel(req.Context()), "t", scheduler.Keys{}, scheduler.FlushOptions{Force: true}); err != nil {
 			t.Error(err)
 		}
 		<-req.Context().Done() // the heartbeat finds that the lease is gone

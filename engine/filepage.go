@@ -80,6 +80,9 @@ func (p *page) tryFile(ctx context.Context) error {
 		p.goOn(ctx)
 		return nil
 	}
+	if !p.robotsAllow(ctx) {
+		return nil
+	}
 	release, err := p.files.store.Claim(p.files.URLs[0])
 	if errors.Is(err, files.ErrClaimed) {
 		return errFileBusy
@@ -171,6 +174,7 @@ func (p *page) fetchFile(ctx context.Context) error {
 
 // fileCame deals with a whole response; file is nil unless its status is 200.
 func (p *page) fileCame(ctx context.Context, resp *Response, file *files.File) error {
+	p.heedRetryAfter(resp)
 	switch {
 	case p.isRedirect(resp):
 		p.redirect(ctx, resp)

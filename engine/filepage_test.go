@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,5 +138,52 @@ func TestForeignFileRequests(t *testing.T) {
 		if st := r.status(t); st.Dead != 1 || len(r.items) != 0 {
 			t.Errorf("%s: %d dead, items %q", meta, st.Dead, r.items)
 		}
+	}
+}
+
+// A file is a request like any other: robots.txt and Retry-After hold for it, too.
+func TestFilesAreFetchedPolitely(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]int{}
+	var held, after time.Time
+	site := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.Path]++
+		switch {
+		case r.URL.Path == "/robots.txt":
+			io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
+		case r.URL.Path == "/busy" && asked["/busy"] == 1:
+			held = time.Now()
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case r.URL.Path == "/busy":
+			after = time.Now()
+			io.WriteString(w, "busy")
+		default:
+			io.WriteString(w, r.URL.Path)
+		}
+	}
+	cdn := serveAll(t, site)
+	base := fileServer(t)
+	spider := &fileSpider{}
+	spider.callbacks = map[string]func(*engine.Response) (*engine.Output, error){
+		"parse": func(*engine.Response) (*engine.Output, error) {
+			return &engine.Output{Revision: "rev1", Waiting: []engine.Waiting{awaiting(0, `{}`, cdn+"/private/a", cdn+"/busy", cdn+"/c")}}, nil
+		},
+	}
+	r := newFileRig(t, spider, func(s *engine.Settings) { s.RobotstxtObey = true }, base+"/page")
+	sum := r.run(t)
+	mu.Lock()
+	defer mu.Unlock()
+	if asked["/robots.txt"] != 1 || asked["/private/a"] != 0 || asked["/busy"] != 2 || asked["/c"] != 1 {
+		t.Errorf("asked for %v", asked)
+	}
+	if gap := after.Sub(held); gap < 2900*time.Millisecond {
+		t.Errorf("asked again after %s, in spite of Retry-After", gap)
+	}
+	if len(r.items) != 1 || !strings.Contains(r.items[0], "busy downloaded, c downloaded") || sum.Stats["robotstxt/forbidden"] != 1 {
+		t.Errorf("items %q, stats %v", r.items, sum.Stats)
 	}
 }

@@ -103,9 +103,6 @@ func (f *feeder) finished(ctx context.Context) (string, error) {
 		if first {
 			c.Logger.Info("crawl finished")
 		}
-		if c.OnFinished != nil {
-			c.OnFinished(first)
-		}
 	}
 	if task != "" {
 		c.tasks.nudge()

@@ -80,8 +80,10 @@ func (p *page) findRobots(ctx context.Context, origin string) *siteRobots {
 	found := &flight.found
 	switch {
 	case ctx.Err() != nil:
-	case found.err != nil:
+	case found.err != nil && mine:
 		p.downloadFailed(ctx, found.err)
+	case found.err != nil: // it may be that page's own: its proxy, say
+		p.comeAgain(robotsLeastWait)
 	case found.site == nil || found.used:
 		p.comeAgain(found.after)
 	default:

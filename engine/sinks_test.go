@@ -337,3 +337,27 @@ func TestKillWhileASinkCloses(t *testing.T) {
 		t.Errorf("%s after the kill", took)
 	}
 }
+
+// What an errback emits goes to the sinks as what a callback does, though its request is dead.
+func TestItemsOfAnErrbackReachTheSinks(t *testing.T) {
+	t.Parallel()
+	base := serve(t, map[string]http.HandlerFunc{"/gone": status(503)})
+	for _, elsewhere := range []bool{false, true} {
+		s := &memorySink{name: "first"}
+		spider := &goSpider{
+			seed: func(seed string) (*engine.Output, error) {
+				return &engine.Output{Requests: []*scheduler.Request{{URL: seed, Errback: "failed"}}}, nil
+			},
+			errbacks: map[string]func(*engine.Failure) (*engine.Output, error){"failed": func(*engine.Failure) (*engine.Output, error) {
+				one := engine.Item(`{"failed":true}`)
+				return &engine.Output{Items: []engine.Item{one}, Routes: []engine.Route{{Item: one}}, Revision: "rev1"}, nil
+			}},
+			callbacks: map[string]func(*engine.Response) (*engine.Output, error){"parse": bodyItem},
+		}
+		r := newRigWith(t, spider, func(s *engine.Settings) { s.RetryTimes = 0 }, func(o *engine.Options) { o.Sinks, o.Elsewhere = []export.Sink{s}, elsewhere }, base+"/gone")
+		r.run(t)
+		if st := r.status(t); len(s.items()) != 1 || len(r.items) != 1 || st.Dead != 1 {
+			t.Errorf("elsewhere %v: sink %d, shown %d, dead %d", elsewhere, len(s.items()), len(r.items), st.Dead)
+		}
+	}
+}

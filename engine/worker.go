@@ -106,6 +106,13 @@ func (p *page) dead(kind, reason string, err error) {
 	p.out.Dead = append(p.out.Dead, letter)
 }
 
+// deadBeside is dead, with what was emitted before kept.
+func (p *page) deadBeside(kind, reason string, err error) {
+	items, elsewhere, children, routes := p.out.Items, p.out.Elsewhere, p.out.Children, p.routes
+	p.dead(kind, reason, err)
+	p.out.Items, p.out.Elsewhere, p.out.Children, p.routes = items, elsewhere, children, routes
+}
+
 // seed turns a seed into requests.
 func (p *page) seed(ctx context.Context) {
 	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.MakeRequests(ctx, p.lease.Seed) })
@@ -312,9 +319,7 @@ func (p *page) seedTooLong(r *scheduler.Request) {
 	if p.out.GivenUp() {
 		return // one letter a seed
 	}
-	items, elsewhere, children, routes := p.out.Items, p.out.Elsewhere, p.out.Children, p.routes
-	p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
-	p.out.Items, p.out.Elsewhere, p.out.Children, p.routes = items, elsewhere, children, routes
+	p.deadBeside(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
 }
 
 // clip shortens a text of the script's or of a seed's for a log line or a counter's name.

@@ -21,11 +21,6 @@ func (c *Client) Flush(ctx context.Context, spider string, keys Keys, o FlushOpt
 	return c.flush(ctx, c.keysOf(keys, spider), o)
 }
 
-// Flush throws away queues, leases and the filter, whoever is alive.
-func (f *Frontier) Flush(ctx context.Context) error {
-	return f.client.flush(ctx, f.keys, FlushOptions{Force: true})
-}
-
 func (c *Client) flush(ctx context.Context, k keyset, o FlushOptions) error {
 	r, err := c.run(ctx, k, flushScript, flag(o.Force), flag(o.Items), flag(o.Dead), flag(o.Stats))
 	if err != nil {

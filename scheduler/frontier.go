@@ -165,9 +165,6 @@ func (f *Frontier) warnForeign(ctx context.Context) {
 	}
 }
 
-// Resumed is the number of requests that were scheduled already when the frontier was opened.
-func (f *Frontier) Resumed() int64 { return f.resumed }
-
 // Down says since when Redis has not answered; zero when it does.
 func (f *Frontier) Down() time.Time { return f.client.Down() }
 

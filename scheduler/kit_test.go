@@ -221,3 +221,8 @@ func faults(ctx context.Context, rdb *redis.Client, keys keyset, s Status) []str
 	}
 	return out
 }
+
+// Flush throws away the crawl's queues, leases and filter, whoever is alive.
+func (k *kit) Flush(ctx context.Context) error {
+	return k.client.flush(ctx, k.keys, FlushOptions{Force: true})
+}

@@ -59,7 +59,7 @@ func TestSettingsWithoutAFleet(t *testing.T) {
 		}
 		cfg.FlushOnStart = true
 		f, err = Open(k.ctx, k.client, cfg)
-		if err != nil || f.Resumed() != 0 {
+		if err != nil || f.resumed != 0 {
 			t.Fatalf("%v", err)
 		}
 		if n := k.rdb.Exists(k.ctx, "hotnews:requests:a.test").Val(); n != 0 {
@@ -85,7 +85,7 @@ func TestFlushOnStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := k.check(); s.Pending != 0 || s.Epoch != 1 || f.Resumed() != 0 || len(s.Stats) != 0 {
+		if s := k.check(); s.Pending != 0 || s.Epoch != 1 || f.resumed != 0 || len(s.Stats) != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -140,8 +140,8 @@ func TestResumed(t *testing.T) {
 		k.lease(1)
 		var log bytes.Buffer
 		k.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		if f := k.join(); f.Resumed() != 3 || !strings.Contains(log.String(), "Resuming crawl (3 requests scheduled)") {
-			t.Errorf("%d, %s", f.Resumed(), &log)
+		if f := k.join(); f.resumed != 3 || !strings.Contains(log.String(), "Resuming crawl (3 requests scheduled)") {
+			t.Errorf("%d, %s", f.resumed, &log)
 		}
 	})
 }

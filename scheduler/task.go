@@ -20,13 +20,14 @@ type Task struct {
 // the worker died that had it, has the same number.
 type TaskRun struct {
 	Task
-	Run   int64
-	nonce string
+	Run    int64
+	nonce  string
+	spider string
 }
 
 // Lease is that of an outcome of the run, of which one is stored whoever brings it.
 func (r *TaskRun) Lease() Lease {
-	return OnceLease(fmt.Appendf(nil, "luacrawl task %s %d", r.Name, r.Run))
+	return OnceLease(fmt.Appendf(nil, "luacrawl task %s %s %d", r.spider, r.Name, r.Run)) // spiders may share a filter
 }
 
 // ClaimTask takes the first task that is due and that no other worker has, for the time of the claim. Without one it says when to ask again at
@@ -43,7 +44,7 @@ func (f *Frontier) ClaimTask(ctx context.Context, tasks []Task, claim time.Durat
 	}
 	for _, t := range tasks {
 		if t.Name == r.text(0) {
-			run = &TaskRun{Task: t, Run: r.num(1), nonce: n}
+			run = &TaskRun{Task: t, Run: r.num(1), nonce: n, spider: f.cfg.Spider}
 		}
 	}
 	return run, time.Duration(r.num(2)) * time.Millisecond, r.err

@@ -10,6 +10,7 @@ import (
 	"luacrawl/engine"
 	"luacrawl/engine/export"
 	"luacrawl/engine/fetch"
+	"luacrawl/engine/files"
 	"luacrawl/luabind"
 	"luacrawl/scheduler"
 )
@@ -79,6 +80,10 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	if c.frontier, err = scheduler.Open(ctx, o.Client, config); err != nil {
 		return nil, err
 	}
+	stores, err := c.stores()
+	if err != nil {
+		return nil, errors.Join(err, c.leave(ctx))
+	}
 	sinks, err := c.sinks(ctx)
 	if err != nil {
 		return nil, errors.Join(err, c.unclaim(), c.leave(ctx))
@@ -87,7 +92,7 @@ func Open(ctx context.Context, o CrawlOptions) (*Crawl, error) {
 	download.EnvironmentProxy = o.Source.Outside.Proxy
 	download.Memory = o.Shared.Memory
 	c.downloader = fetch.New(download)
-	if c.engine, err = engine.New(c.engineOptions(sinks)); err != nil {
+	if c.engine, err = engine.New(c.engineOptions(sinks, stores)); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
 	c.Reloader = newReloader(o.Spider, c.options.Source, o.Voice, c.engine.SetSettings)
@@ -120,7 +125,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 	}
 }
 
-func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
+func (c *Crawl) engineOptions(sinks []export.Sink, stores map[float64]*files.Store) engine.Options {
 	return engine.Options{
 		Spider:     c.options.Spider,
 		Settings:   c.settings,
@@ -130,7 +135,7 @@ func (c *Crawl) engineOptions(sinks []export.Sink) engine.Options {
 		Places:     c.options.Shared.Places,
 		Seeds:      c.options.Seeds,
 		Sinks:      sinks,
-		Files:      c.stores(),
+		Files:      stores,
 		Elsewhere:  !c.options.Spider.StoresItems(),
 		UntilDone:  c.options.UntilDone,
 		Observer:   c.options.Observer,

@@ -97,12 +97,19 @@ func (c *Crawl) sink(ctx context.Context, config export.SinkConfig) (export.Sink
 }
 
 // stores makes the stores of the spider's pipelines of files.
-func (c *Crawl) stores() map[float64]*files.Store {
+func (c *Crawl) stores() (map[float64]*files.Store, error) {
 	all := map[float64]*files.Store{}
 	for order, options := range c.options.Spider.Files() {
+		if c.options.Source.Revision != nil && !filepath.IsLocal(options.Store) {
+			return nil, mistake(fmt.Errorf("%s: spider.pipelines, files of order %v: store: %w", c.options.Source, order, leadsOut(options.Store)))
+		}
 		all[order] = files.NewStore(options)
 	}
-	return all
+	return all, nil
+}
+
+func leadsOut(path string) error {
+	return fmt.Errorf("%.200q leads out of the worker's folder, where the files of a pushed spider stay; give a path below it, with no .. in it and no slash at its start", path)
 }
 
 func (c *Crawl) sqlSink(options map[string]any) (export.Sink, error) {
@@ -172,8 +179,8 @@ func confined(options map[string]any) error {
 		if path == "" || path == "-" || strings.HasPrefix(path, "s3://") {
 			continue
 		}
-		if filepath.IsAbs(path) || slices.Contains(strings.Split(path, "/"), "..") {
-			return fmt.Errorf("%s: %.200q leads out of the worker's folder, where the feeds of a pushed spider stay; give a path below it, with no .. in it and no slash at its start", key, path)
+		if !filepath.IsLocal(path) {
+			return fmt.Errorf("%s: %w", key, leadsOut(path))
 		}
 	}
 	if endpoint, ok := options["endpoint"]; ok && endpoint != "" {

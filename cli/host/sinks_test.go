@@ -91,21 +91,26 @@ func TestFeedOfAnotherCrawl(t *testing.T) {
 }
 
 // TestPushedFeedOutside does not begin.
-func TestPushedFeedOutside(t *testing.T) {
+func TestPushedSpiderWritesNowhereElse(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	path := filepath.Join(t.TempDir(), "items.jsonl")
-	text := "return { name = 'one', parse = function() end, pipelines = { { 'redis', order = 1 }, { 'feed', order = 2, path = '" + path + "' } } }"
-	source := Source{Revision: revision("one", "a.lua", text)}
-	v := voice(&lockedBuffer{}, "")
-	spider, _, err := source.Load(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(spider.Close)
-	_, err = Open(t.Context(), CrawlOptions{Client: f.client, Spider: spider, Source: source, Voice: v, Worker: "one:1"})
-	var mistaken *MistakeError
-	if !errors.As(err, &mistaken) || !strings.Contains(err.Error(), "a.lua: spider.pipelines, feed of order 2: path: ") {
-		t.Errorf("got %v", err)
+	outside := t.TempDir()
+	for pipelines, want := range map[string]string{
+		"{ 'redis', order = 1 }, { 'feed', order = 2, path = '" + filepath.Join(outside, "items.jsonl") + "' }": "a.lua: spider.pipelines, feed of order 2: path: ",
+		"{ 'files', order = 1, store = '" + outside + "' }, { 'redis', order = 2 }":                             "a.lua: spider.pipelines, files of order 1: store: ",
+		"{ 'files', order = 1, store = '../x' }, { 'redis', order = 2 }":                                        "a.lua: spider.pipelines, files of order 1: store: ",
+	} {
+		source := Source{Revision: revision("one", "a.lua", "return { name = 'one', parse = function() end, pipelines = { "+pipelines+" } }")}
+		v := voice(&lockedBuffer{}, "")
+		spider, _, err := source.Load(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(spider.Close)
+		_, err = Open(t.Context(), CrawlOptions{Client: f.client, Spider: spider, Source: source, Voice: v, Worker: "one:1"})
+		var mistaken *MistakeError
+		if !errors.As(err, &mistaken) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
