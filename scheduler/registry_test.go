@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -101,6 +102,19 @@ func TestDamagedRevisionIsRefused(t *testing.T) {
 		"truncated manifest": func(k *kit, r *Revision) { k.rdb.Set(k.ctx, k.client.registry().revision(r.ID), `{"id":`, 0) },
 		"other manifest": func(k *kit, r *Revision) {
 			k.rdb.Set(k.ctx, k.client.registry().revision(r.ID), `{"id":"`+r.ID+`","spider":"news","main":"x.lua"}`, 0)
+		},
+		"files of another": func(k *kit, r *Revision) {
+			other := revisionOf("news", map[string]string{"news.lua": "return 2"})
+			if _, err := k.client.PutRevision(k.ctx, other); err != nil {
+				k.t.Fatal(err)
+			}
+			m := newManifest(other)
+			m.ID = r.ID
+			text, err := json.Marshal(m)
+			if err != nil {
+				k.t.Fatal(err)
+			}
+			k.rdb.Set(k.ctx, k.client.registry().revision(r.ID), text, 0)
 		},
 		"path outside": func(k *kit, r *Revision) {
 			k.rdb.Set(k.ctx, k.client.registry().revision(r.ID), `{"files":[{"path":"../x"}]}`, 0)
