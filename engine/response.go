@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/weburl"
@@ -21,7 +22,8 @@ type Response struct {
 	Body    []byte // Content-Encoding undone
 	Request *scheduler.Request
 
-	free     func() // gives Body back; may be nil
+	latency  time.Duration // from sending to the end of the header
+	free     func()        // gives Body back; may be nil
 	released bool
 
 	decoded  []byte // Body as UTF-8, and Body itself where that is possible; nil before its first use

@@ -28,6 +28,7 @@ type Config struct {
 	Queue           Queue         // "" means priority
 	Delay           time.Duration // between two starts in a slot; whole milliseconds
 	Concurrency     int           // leases of a slot at once; 0 means 8
+	Throttling      Throttling
 	Lease           time.Duration // how long a lease lasts without a heartbeat; 0 means 60 s
 	LeaseAttempts   int           // leases of one request that may end without an outcome, at most 255; 0 means 5
 	MaxPending      int64         // no seeds are taken in above this; 0 means 100,000
@@ -58,6 +59,7 @@ func (c Config) withDefaults() Config {
 	if c.MaxPending == 0 {
 		c.MaxPending = 100_000
 	}
+	c.Throttling = c.Throttling.withDefaults()
 	if c.Worker == "" {
 		host, _ := os.Hostname()
 		c.Worker = host + ":" + strconv.Itoa(os.Getpid())
@@ -92,6 +94,9 @@ func (c Config) validate() error {
 		return fmt.Errorf("max_pending %d: it is 1 or more", c.MaxPending)
 	case strings.ContainsFunc(c.Worker, isControl):
 		return fmt.Errorf("worker name %q: it has control characters", c.Worker)
+	}
+	if err := c.Throttling.validate(); err != nil {
+		return err
 	}
 	return checkSpider(c.Spider)
 }
@@ -135,5 +140,9 @@ func (c Config) fleet(k keyset) []setting {
 		{"lease_attempts", num(int64(c.LeaseAttempts)), false},
 		{"max_pending", num(c.MaxPending), false},
 		{"scheduler_persist", strconv.FormatBool(c.Persist), false},
+		{"autothrottle_enabled", strconv.FormatBool(c.Throttling.ByLatency), false},
+		{"autothrottle_start_delay", c.Throttling.StartDelay.String(), false},
+		{"autothrottle_max_delay", c.Throttling.MaxDelay.String(), false},
+		{"autothrottle_target_concurrency", strconv.FormatFloat(c.Throttling.TargetConcurrency, 'f', -1, 64), false},
 	}
 }

@@ -11,6 +11,7 @@ type Outcome struct {
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
 	Hold      time.Duration    // keep off the slot for so long (Retry-After); 0 means no
+	Answer    Answer           // the pace of the slot follows it
 }
 
 // Child is a request that an outcome adds to the frontier.

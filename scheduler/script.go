@@ -44,8 +44,8 @@ func mustRead(name string) string {
 }
 
 var (
-	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback")
-	commitScript  = newScript("commit", "record", "letters", "push", "free")
+	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "throttle")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "pace", "throttle", "answers")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	refillScript  = newScript("refill")
@@ -67,8 +67,8 @@ var (
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
 
-	robotsLookScript = newScript("robots_look", "robots")
-	robotsKeepScript = newScript("robots_keep", "robots")
+	robotsLookScript = newScript("robots_look", "robots", "pace", "throttle")
+	robotsKeepScript = newScript("robots_keep", "robots", "pace", "throttle")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

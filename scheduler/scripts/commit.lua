@@ -2,6 +2,7 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
+--       and for parts/answers.lua: the most that a delay becomes, 1000 times the target concurrency, the first delay by latency;
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
@@ -9,6 +10,7 @@
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
 --         hold ms        keep off the slot for so long
+--         answer         what the response says of the pace that its site bears (parts/answers.lua); '' for nothing
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
 --       and last nt (counter by)...: the counters of all outcomes added up
 --       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums
@@ -19,7 +21,7 @@
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
 --   filtered: how many children were duplicates.
-local at = 5
+local at = 8
 local function count()
   at = at + 1
   local v = tonumber(ARGV[at])
@@ -38,6 +40,9 @@ for o = 1, tonumber(ARGV[5]) do
   one.final = count()
   one.given_up = count()
   one.hold = count()
+  at = at + 1
+  one.answer = ARGV[at] or ''
+  if one.answer ~= '' and not string.find(one.answer, '^[-+=]%d+ %d+$') then error('commit: argument ' .. at .. ' is not an answer') end
   one.ni = count()
   one.i = at
   at = at + one.ni
@@ -63,7 +68,7 @@ end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
 -- 2. read all keys that are written below; a key of another type fails here
-local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished')
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished', 'throttled')
 local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
 local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
 last = tonumber(last or 0)
@@ -116,6 +121,7 @@ end
 -- 3. work out what to write
 local put, letters, record, filtered = {}, {}, {}, 0
 local order, byslot, later, nkids, delays = {}, {}, {}, 0, false
+local paced, notes = {}, {}
 local names, ended, hold, over, added, done, given_up = {}, {}, {}, {}, {}, 0, 0
 local seq = tonumber(state[4] or 0)
 
@@ -168,6 +174,13 @@ for _, one in ipairs(fresh) do
     end
     ended[slot] = ended[slot] + 1
     if one.hold > 0 and slot ~= SEEDS then hold[slot] = math.max(hold[slot] or 0, now + one.hold) end
+    if one.answer ~= '' and slot ~= SEEDS and (state[7] or aimed > 0 or string.sub(one.answer, 1, 1) == '-') then
+      if not notes[slot] then
+        notes[slot] = {}
+        paced[#paced + 1] = slot
+      end
+      table.insert(notes[slot], one.answer)
+    end
     over[#over + 1] = one.id
     if one.given_up == 1 then given_up = given_up + 1 else done = done + 1 end
   end
@@ -192,6 +205,7 @@ if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end
 if delays then redis.call('ZCARD', delayed) end
 redis.call('ZCARD', leases)
 if #names == 0 then redis.call('ZCARD', slots) end
+local slower = heed(paced, notes, hold)
 local weighed = weigh(names, ended, hold)
 local fields, sums = {}, {}
 for f, n in pairs(by) do
@@ -228,6 +242,7 @@ if #fields > 0 then
   each('HSET', stats, sums)
 end
 if #refused > 0 then redis.call('HINCRBY', stats, 'scheduler/dead', #refused) end
+slow(slower, state[7])
 settle(weighed)
 res[6] = table.concat(flags)
 res[8] = filtered

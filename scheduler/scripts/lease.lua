@@ -3,7 +3,8 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
 --       worker, heartbeat ms (0: none), process, number (of its last commit), suspects: how many of them to hand out at most,
---       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before
+--       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before,
+--       the delay ms of a slot whose latency is not known (0: delays are not by latency)
 -- Nothing is handed out when the commit that it rides with was refused, nor when the process has committed since: then the question
 -- was delayed on a broken connection, its answer came long ago, and some of those leases may have ended.
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
@@ -13,7 +14,8 @@
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
-  'set:download_delay_ms', 'set:concurrent_requests_per_domain')
+  'set:download_delay_ms', 'set:concurrent_requests_per_domain', 'throttled')
+local start = tonumber(ARGV[15])
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
 local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
@@ -143,7 +145,8 @@ for round = 1, 8 do
   if #ready == 0 then break end
   local running = redis.call('HMGET', busy, unpack(ready))
   local rule = redis.call('HMGET', rules, unpack(ready))
-  local again, set, gone = {}, {}, {}
+  local slow, again, set, gone = {}, {}, {}, {}
+  if state[11] or start > 0 then slow = redis.call('HMGET', throttle, unpack(ready)) end
   for i, slot in ipairs(ready) do
     if n <= 0 then break end
     local wait, limit, b = delay, concurrency, tonumber(running[i] or 0) or 0
@@ -157,6 +160,7 @@ for round = 1, 8 do
         limit = tonumber(rc)
       end
     end
+    if slot ~= SEEDS and (slow[i] or start > 0) then wait = math.max(wait, throttle_read(slow[i]) or start) end
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
     local got, more, shared, held = {}, true, false, false
