@@ -174,7 +174,7 @@ func (f *Frontier) children(p *part, o *Outcome, todo []int) (kids []any, letter
 // child encodes one child; one that cannot be encoded becomes a dead letter of its own.
 func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, i int) ([]any, []DeadLetter) {
 	c := &o.Children[i]
-	json, err := c.Request.Encode()
+	json, err := c.encode()
 	if err != nil {
 		f.logger.Warn("a request could not be queued and went to dead", "url", start(c.Request.URL), "error", err)
 		return kids, append(letters, DeadLetter{

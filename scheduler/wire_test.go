@@ -30,7 +30,10 @@ func TestWireForm(t *testing.T) {
 				`"meta":{"depth":1},"cb_kwargs":{"x":[1]},"priority":-3,"dont_filter":true,"not_before":1700000000123,` +
 				`"state":{"depth":2,"redirect_times":3,"retry_times":4,"returned":5,"revision":"ab12"}}`,
 		},
-		"binary body": {Request{URL: "http://a.test/", Method: "PUT", Body: []byte{0xff, 0}}, `{"v":1,"url":"http://a.test/","method":"PUT","body_base64":"/wA="}`},
+		"a Referer alone":    {Request{URL: "http://a.test/", Headers: http.Header{"Referer": {"http://b.test/"}}}, `{"v":1,"url":"http://a.test/","referer":"http://b.test/"}`},
+		"an empty Referer":   {Request{URL: "http://a.test/", Headers: http.Header{"Referer": {""}}}, `{"v":1,"url":"http://a.test/","headers":{"Referer":[""]}}`},
+		"a Referer and more": {Request{URL: "http://a.test/", Headers: http.Header{"Referer": {"r"}, "X": {"1"}}}, `{"v":1,"url":"http://a.test/","headers":{"Referer":["r"],"X":["1"]}}`},
+		"binary body":        {Request{URL: "http://a.test/", Method: "PUT", Body: []byte{0xff, 0}}, `{"v":1,"url":"http://a.test/","method":"PUT","body_base64":"/wA="}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +104,8 @@ func TestDecodeRefuses(t *testing.T) {
 		`{"v":1,"url":"u","body_base64":"%%"}`:  "base64",
 		`{"v":1,"url":"u","priority":1e99}`:     "priority",
 		strings.Repeat(`{"meta":`, 20000) + "1": "not a request in JSON",
-		`{"v":1,"url":"u","body":"a","body_base64":"YQ=="}`: "both body and body_base64",
+		`{"v":1,"url":"u","body":"a","body_base64":"YQ=="}`:             "both body and body_base64",
+		`{"v":1,"url":"u","headers":{"X":["1"]},"referer":"http://b/"}`: "both headers and referer",
 	} {
 		if r, err := DecodeRequest([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %+v, %v; want %s", in, r, err, want)
