@@ -41,6 +41,7 @@ func TestARefusingSiteIsSlowedForTheFleetAndRecovers(t *testing.T) {
 	t.Run("slowed", func(t *testing.T) {
 		t.Parallel()
 		refused, last, redis := run(t, []int{429, 503})
+		t.Logf("refused %d times; the last %d pages took %s", refused, len(last), last[len(last)-1].Sub(last[0]))
 		if refused < 1 || refused > perDomain+4 {
 			t.Errorf("refused %d times, want those that were on their way (up to %d) and one a second", refused, perDomain)
 		}
@@ -54,7 +55,9 @@ func TestARefusingSiteIsSlowedForTheFleetAndRecovers(t *testing.T) {
 	})
 	t.Run("turned off", func(t *testing.T) {
 		t.Parallel()
-		if refused, _, _ := run(t, nil); refused <= perDomain+4 {
+		refused, _, _ := run(t, nil)
+		t.Logf("refused %d times", refused)
+		if refused <= perDomain+4 {
 			t.Errorf("refused %d times: the test shows nothing", refused)
 		}
 	})
@@ -99,6 +102,7 @@ func TestOneSitesTroubleSlowsNoOther(t *testing.T) {
 					t.Errorf("asked again after %s, want %s", got, gap)
 				}
 				if ratio = trouble.others(sites).Seconds() / control.others(sites).Seconds(); ratio < 1.05 {
+					t.Logf("the other sites took %.3f times as long; asked again after %s", ratio, times[bad].Sub(times[bad-1]))
 					return
 				}
 			}
