@@ -55,6 +55,9 @@ func (r *Request) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b, ok := w.appendPlain(make([]byte, 0, 256)); ok && len(b) <= MaxMember-headSize {
+		return b, nil
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -158,6 +161,13 @@ func plain(err error) error {
 // DecodeRequest reads a wire form. Fields that it does not know are passed over; a version that it does not know,
 // and what is no request at all, is an error that says so.
 func DecodeRequest(b []byte) (*Request, error) {
+	if r, ok := readPlain(string(b)); ok {
+		return r, nil
+	}
+	return decodeRequest(b)
+}
+
+func decodeRequest(b []byte) (*Request, error) {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("not a request in JSON: %w", plain(err))
