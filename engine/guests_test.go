@@ -63,19 +63,21 @@ func (h *hosts) mostAtOnce(site int) int {
 	return h.most[siteName(site)]
 }
 
+// slot is that of a site.
+func (h *hosts) slot(site int) string {
+	_, port, _ := net.SplitHostPort(h.server.Listener.Addr().String())
+	return net.JoinHostPort(siteName(site), port)
+}
+
 // visit has four workers on one Redis fetch so many pages of so many sites, and returns the counters and the Redis.
 func (h *hosts) visit(t *testing.T, sites, pages int, s engine.Settings) (stats map[string]int64, redis string) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(h.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.Resolve = map[string][]netip.Addr{}
 	var seeds []string
 	for i := range sites {
 		s.Resolve[siteName(i)] = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
 		for k := range pages {
-			seeds = append(seeds, fmt.Sprintf("http://%s:%s/%d", siteName(i), port, k))
+			seeds = append(seeds, fmt.Sprintf("http://%s/%d", h.slot(i), k))
 		}
 	}
 	redis = redistest.Start(t, redistest.Options{}).URL()

@@ -2,14 +2,10 @@ package scheduler
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Throttling says how slots are slowed down by what their sites answer. It is the whole fleet's.
@@ -80,59 +76,4 @@ func (a Answer) text(leased time.Time) string {
 	b = strconv.AppendInt(b, max(1, int64(math.Ceil(float64(a.Latency)/float64(time.Millisecond)))), 10)
 	b = strconv.AppendInt(append(b, ' '), max(0, leased.UnixMilli()), 10)
 	return string(b)
-}
-
-// Throttle is how far a slot is slowed down by what its site answers. Where its own delay is longer, that holds.
-type Throttle struct {
-	Delay   time.Duration
-	Refused time.Time // when the site refused what it was asked for at the pace before; zero when the delay is by latency alone
-}
-
-// Throttles tells which of the slots named are slowed down by what their sites answer.
-func (c *Client) Throttles(ctx context.Context, spider string, keys Keys, slots []string) (map[string]Throttle, error) {
-	found := map[string]Throttle{}
-	if len(slots) == 0 {
-		return found, nil
-	}
-	k := c.keysOf(keys, spider)
-	var entries *redis.SliceCmd
-	var clock *redis.TimeCmd
-	err := c.try(ctx, func() error {
-		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			entries, clock = p.HMGet(ctx, k.throttle, slots...), p.Time(ctx)
-			return nil
-		})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading how far slots of %s are slowed down: %w", spider, c.explain(ctx, k, err))
-	}
-	for i, entry := range entries.Val() {
-		text, _ := entry.(string)
-		if t, ok := readThrottle(text, clock.Val()); ok {
-			found[slots[i]] = t
-		}
-	}
-	return found, nil
-}
-
-// readThrottle reads an entry as scripts/parts/throttle.lua has it. There is none where it is over or spoilt.
-func readThrottle(text string, now time.Time) (t Throttle, ok bool) {
-	fields := strings.Split(text, " ")
-	if len(fields) != 3 {
-		return t, false
-	}
-	var ms [3]int64
-	for i, field := range fields {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil || n < 0 {
-			return t, false
-		}
-		ms[i] = n
-	}
-	if ms[1] > 0 {
-		t.Refused = time.UnixMilli(ms[1])
-	}
-	t.Delay = milliseconds(ms[0])
-	return t, now.UnixMilli() < ms[2]
 }

@@ -13,7 +13,7 @@ local KEEP = 600000     -- ms: an entry is kept for so long and ten delays
 -- refuse doubles the delay. What was leased before it last grew knows nothing of that, so many refusals in flight are one.
 local function refuse(e, slot, leased)
   if leased <= e.refused then return end
-  local base = pace(slot, 0, 1)
+  local base = pace(slot, 0)
   if e.delay then
     e.delay = 2 * math.max(e.delay, base)
   else

@@ -1,7 +1,9 @@
--- pace is the delay and the concurrency of a slot before anything slows it down: its rule, what people have set live, the fleet's.
-local function pace(slot, delay, concurrency)
-  local _, _, rd, rc = string.find(redis.call('HGET', rules, slot) or '', '^(%d+) (%d+)$')
-  if rd then return tonumber(rd), tonumber(rc) end
-  local set = redis.call('HMGET', meta, 'kept:download_delay', 'kept:concurrent_requests_per_domain', 'set:download_delay_ms', 'set:concurrent_requests_per_domain')
-  return tonumber(set[1] or set[3] or delay) or delay, tonumber(set[2] or set[4] or concurrency) or concurrency
+-- pace is the delay of a slot before anything slows it down: its rule's (rules.lua), what people have set live, the fleet's. It returns the
+-- rule, too.
+local function pace(slot, delay)
+  local text = redis.call('HGET', rules, slot) or ''
+  local set = redis.call('HMGET', meta, 'kept:download_delay', 'set:download_delay_ms')
+  local all = tonumber(set[1] or set[2] or delay) or delay
+  local wait = rule(text, all, 1, false)
+  return wait, text
 end
