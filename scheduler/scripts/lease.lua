@@ -26,19 +26,54 @@ local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%
 local number, stored = tonumber(ARGV[11]), tonumber(last or 0)
 if stored > number or ARGV[14] == '1' and stored ~= number then return out end
 
+-- pace_of is the delay and the concurrency of a slot with that rule
+local function pace_of(slot, rule)
+  if slot == SEEDS then return 0, 1e9 end
+  local _, _, rd, rc = string.find(rule or '', '^(%d+) (%d+)$')
+  if rd then return tonumber(rd), tonumber(rc) end
+  return delay, concurrency
+end
+
+-- answer_again is for leases whose answer was lost: their pages start now, and not when they were handed out, so their slots wait from now on.
+-- A slot in which another page has started since, or that is held, gets its page back.
+local function answer_again(ids)
+  local asked, names, again, back = {}, {}, {}, {}
+  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
+    if rec then
+      local _, slot, _, member = parse(rec)
+      asked[#asked + 1] = {ids[i], slot, member}
+      names[#names + 1] = slot
+      ids[#asked] = ids[i]
+    end
+  end
+  if #asked == 0 then return false end
+  local rule, score = redis.call('HMGET', rules, unpack(names)), redis.call('ZMSCORE', slots, unpack(names))
+  local expiry = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked))
+  for i, one in ipairs(asked) do
+    local wait, upon, park = pace_of(names[i], rule[i]), tonumber(score[i] or 0), 0
+    if upon >= PARK then park = PARK end
+    local next = upon - park
+    if wait > 0 and now < next and next > tonumber(expiry[i] or 0) - tonumber(ARGV[3]) + wait then
+      back[#back + 1] = one[1]
+    else
+      if wait > 0 and next < now + wait then
+        again[#again + 1] = now + wait + park
+        again[#again + 1] = names[i]
+      end
+      for k = 1, 3 do out[#out + 1] = one[k] end
+    end
+  end
+  if #back > 0 then giveback(back, 0, max) end
+  if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
+  out[5] = redis.call('HGET', meta, 'pending') or '0'
+  return true
+end
+
 -- a question that is asked again may overtake itself, so the first lease is looked for in any case
 if redis.call('HGET', inflight, nonce .. ':1') or ARGV[13] == '1' then
   local ids = {'-'}
   for i = 1, n do ids[i] = nonce .. ':' .. i end
-  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
-    if rec then
-      local _, slot, _, member = parse(rec)
-      out[#out + 1] = ids[i]
-      out[#out + 1] = slot
-      out[#out + 1] = member
-    end
-  end
-  if #out > 5 then return out end
+  if answer_again(ids) then return out end
 end
 
 local function wake_delayed(due)
@@ -146,17 +181,8 @@ for round = 1, 8 do
   local again, set, gone = {}, {}, {}
   for i, slot in ipairs(ready) do
     if n <= 0 then break end
-    local wait, limit, b = delay, concurrency, tonumber(running[i] or 0) or 0
-    if slot == SEEDS then
-      wait = 0
-      limit = 1e9
-    elseif rule[i] then
-      local _, _, rd, rc = string.find(rule[i], '^(%d+) (%d+)$')
-      if rd then
-        wait = tonumber(rd)
-        limit = tonumber(rc)
-      end
-    end
+    local wait, limit = pace_of(slot, rule[i])
+    local b = tonumber(running[i] or 0) or 0
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
     local got, more, shared, held = {}, true, false, false
