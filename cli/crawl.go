@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,12 +117,17 @@ func (c *crawl) announce() {
 	if !c.settings.RobotstxtObey {
 		l.notice("robots.txt is not obeyed (robotstxt_obey is false): only for sites that are yours")
 	}
-	if isAnonymous(c.settings.UserAgent) {
-		l.notice(fmt.Sprintf("user_agent is %q, which names nobody: set one that says who you are and how to reach you, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", c.settings.UserAgent))
+	if agent := c.settings.UserAgent; !hasContact(agent) {
+		l.notice(fmt.Sprintf("user_agent is %q, by which nobody can reach you: set one with a URL or a mail address, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", agent))
 	}
 	if !c.job.untilDone {
 		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))
 	}
+}
+
+// hasContact reports a User-Agent by which a site can find out who crawls it: one with a URL or a mail address.
+func hasContact(userAgent string) bool {
+	return strings.Contains(userAgent, "://") || strings.Contains(userAgent, "www.") || strings.Contains(userAgent, "@")
 }
 
 // short is enough of a revision to tell it from others.

@@ -69,6 +69,7 @@ type page struct {
 	routes   []Route // items for the sinks
 	revision string  // that made them
 	files    *fileWork
+	site     *siteRobots // what robots.txt says, once it has allowed the page
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -174,6 +175,7 @@ func (p *page) request(ctx context.Context) {
 		p.unwanted(ctx, resp)
 	default:
 		p.count(statResponses, 1)
+		p.heedDirectives(resp)
 		p.parse(ctx, resp)
 	}
 }
