@@ -70,6 +70,7 @@ type page struct {
 	revision string  // that made them
 	files    *fileWork
 	site     *siteRobots // what robots.txt says, once it has allowed the page
+	from     *referrer   // what requests of the call tell of; nil for nothing
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -189,7 +190,7 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		p.callFailed(err)
 		return
 	}
-	p.refer(resp, out.Requests)
+	p.leadsFrom(resp)
 	p.take(out, p.req.Depth)
 }
 
@@ -247,12 +248,13 @@ func (p *page) take(out *Output, depth int) {
 	for name, by := range out.Stats {
 		p.count(name, by)
 	}
+	headers := p.from.headersOf()
 	for _, r := range out.Requests {
 		r = linked(r, depth+1, out.Revision)
 		if depth < 0 && p.tooLong(r) {
 			p.seedTooLong(r)
 		} else if p.allowed(r) {
-			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
+			p.out.Children = append(p.out.Children, scheduler.Child{Request: r, Headers: headers})
 		}
 	}
 }
