@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -114,20 +113,12 @@ func (c *crawl) announce() {
 	if c.place.embedded() {
 		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
 	}
-	if !c.settings.RobotstxtObey {
-		l.notice("robots.txt is not obeyed (robotstxt_obey is false): only for sites that are yours")
-	}
-	if agent := c.settings.UserAgent; !hasContact(agent) {
-		l.notice(fmt.Sprintf("user_agent is %q, by which nobody can reach you: set one with a URL or a mail address, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", agent))
+	for _, line := range host.Reminders(c.settings) {
+		l.notice(line)
 	}
 	if !c.job.untilDone {
 		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))
 	}
-}
-
-// hasContact reports a User-Agent by which a site can find out who crawls it: one with a URL or a mail address.
-func hasContact(userAgent string) bool {
-	return strings.Contains(userAgent, "://") || strings.Contains(userAgent, "www.") || strings.Contains(userAgent, "@")
 }
 
 // short is enough of a revision to tell it from others.

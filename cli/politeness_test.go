@@ -50,6 +50,7 @@ func TestFleetIsPoliteAsOneCrawler(t *testing.T) {
 		f.drained(redis)
 	}
 	f.stop()
+	site.Close() // all that came is noted
 
 	times, starts := leaseTimes(f.all), 0
 	for i := range politeHosts {
@@ -72,8 +73,8 @@ func TestFleetIsPoliteAsOneCrawler(t *testing.T) {
 	close, all := closeAtSite(site)
 	late := busy()
 	t.Logf("%d starts; %.1f%% of the ideal rate; at the server %d of %d less than %d ms apart; %.2f%% of the test's own ticks were late", starts, 100*rate, close, all, politeAtSite, 100*late)
-	if late > 0.001 {
-		return // what else the machine does would be measured
+	if late > 0.001 || raced {
+		return // something else would be measured
 	}
 	if rate < 0.9 {
 		t.Errorf("%.2f of the ideal rate", rate)
@@ -106,6 +107,7 @@ func TestFleetKeepsConcurrencyAsOneCrawler(t *testing.T) {
 		f.drained(redis)
 	}
 	f.stop()
+	site.Close()
 	reached := false
 	for host, n := range site.most {
 		reached = reached || n == most
