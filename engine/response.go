@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"luacrawl/engine/fetch/robots"
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/weburl"
 )
@@ -21,6 +22,10 @@ type Response struct {
 	Header  http.Header
 	Body    []byte // Content-Encoding undone
 	Request *scheduler.Request
+
+	Crawler  string            // the name by which sites call this crawler
+	Sitemaps []string          // that the site's robots.txt names, as it does; nil when it was not asked for
+	Obeyed   robots.Directives // of the page: what they forbid is not taken from its callback
 
 	latency  time.Duration // from sending to the end of the header
 	free     func()        // gives Body back; may be nil
