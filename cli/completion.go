@@ -57,7 +57,9 @@ func bashCompletion(app *cli.App) string {
 			for _, sub := range command.Subcommands {
 				add(sub, path+" "+sub.Name)
 			}
-			return
+			if command.Action == nil {
+				return
+			}
 		}
 		fmt.Fprintf(&flags, "    %q) words=%q ;;\n", path, strings.Join(flagWords(command), " "))
 		switch command.ArgsUsage {
@@ -87,10 +89,10 @@ const bashScript = `_luacrawl() {
   if [ -n "$subs" ]; then
     if [ "$COMP_CWORD" -eq 2 ]; then
       COMPREPLY=($(compgen -W "$subs" -- "$current"))
-      return
+    elif [[ " $subs " = *" ${COMP_WORDS[2]} "* ]]; then
+      command="$command ${COMP_WORDS[2]}"
+      at=3
     fi
-    command="$command ${COMP_WORDS[2]}"
-    at=3
   fi
   case "$current" in
     -*) ;;
@@ -98,7 +100,7 @@ const bashScript = `_luacrawl() {
       case "$command" in
         %s)
           if [ "$COMP_CWORD" -eq "$at" ]; then
-            COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
+            COMPREPLY+=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
           fi ;;
         %s)
           COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current")) ;;

@@ -24,6 +24,7 @@ type target struct {
 	redis  *place
 	client *scheduler.Client
 	logs   *logs
+	stop   *interrupts
 }
 
 func (t *target) String() string { return t.Spider + " on " + t.redis.String() }
@@ -73,7 +74,7 @@ func (p *program) onTarget(c *cli.Context, open opener, work func(context.Contex
 		return stop.verdict(err, l)
 	}
 	defer func() { err = stop.verdict(errors.Join(err, redis.close()), l) }()
-	t := &target{redis: redis, client: redis.client, logs: l}
+	t := &target{redis: redis, client: redis.client, logs: l, stop: stop}
 	if t.Fleet, err = redis.client.Fleet(stop.ctx, name, keys); err != nil {
 		return err
 	}
