@@ -158,6 +158,27 @@ func TestKilledConsumer(t *testing.T) {
 	})
 }
 
+// A consumer that leaves with items in its hands leaves them to the next one.
+func TestConsumerThatLeaves(t *testing.T) {
+	eachKind(t, func(t *testing.T, k *kit, kind string) {
+		k.put(kind, 0, 3)
+		a, b := k.consumer("a", 50*time.Millisecond), k.consumer("b", 50*time.Millisecond)
+		k.take(a, 3)
+		if err := a.Close(k.ctx); err != nil {
+			t.Fatal(err)
+		}
+		got := k.take(b, 3)
+		for ; len(got.Items) == 0; got = k.take(b, 3) {
+			if got.Others != 3 || !sleep(k.ctx, 5*time.Millisecond) {
+				t.Fatalf("%+v", got)
+			}
+		}
+		if !inOrder(got.Items, 0, 3) {
+			t.Errorf("%q", got.Items)
+		}
+	})
+}
+
 // A sign of life keeps items for longer than the hold.
 func TestKeptItems(t *testing.T) {
 	eachKind(t, func(t *testing.T, k *kit, kind string) {

@@ -58,7 +58,7 @@ func (f *Frontier) Exchange(ctx context.Context, outcomes []*Outcome, want, seed
 func (f *Frontier) commit(ctx context.Context, s *sending, c *commit, x *Exchanged, a *ask, last bool) error {
 	number := f.number + 1
 	c.args[0], c.args[1], c.args[2] = f.processID(), number, flag(f.cfg.Queue == QueueLIFO)
-	c.args[3], c.args[4], c.args[5] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts), f.cfg.ItemStream
+	c.args[3], c.args[4] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts)
 	var r answer
 	var asked error // what became of the question for leases
 	err := f.client.try(ctx, func() error {

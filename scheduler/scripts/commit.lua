@@ -147,7 +147,10 @@ local function add(k)
 end
 
 for _, one in ipairs(fresh) do
-  for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
+  for k = one.i + 1, one.i + one.ni do
+    if stream and not string.find(ARGV[k], '\n', 1, true) then error('commit: argument ' .. k .. ' is not an item with its id') end
+    put[#put + 1] = ARGV[k]
+  end
   if one.once then record[#record + 1] = one.once end
   for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
   for k = one.c + 1, one.c + 5 * one.nc, 5 do
