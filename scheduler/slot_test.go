@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 	if k.requests != "q_{hot}" || k.dupefilter != "shared" || k.leases != "{hot}:leases" || k.startURLs != "{hot}:start_urls" {
 		t.Errorf("%+v", k)
 	}
-	if n := len(k.list()); n != 15 {
+	if n := len(k.list()); n != 17 {
 		t.Errorf("%d KEYS", n)
 	}
 }
