@@ -14,6 +14,7 @@ func TestSlotName(t *testing.T) {
 		"a.test:8080":            "a.test:8080",
 		strings.Repeat("a", 128): strings.Repeat("a", 128),
 		long:                     strings.Repeat("a", 111) + "~" + "d96debf1bdcbc896",
+		strings.Repeat("b", 300): strings.Repeat("b", 111) + "~",
 		"a\nb":                   "a~fcd127ffa1016069",
 		"@seeds":                 "seeds~",
 		"\x00":                   "~",
