@@ -14,7 +14,8 @@ type Outcome struct {
 	Children  []Child
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
-	Hold      time.Duration    // keep off the slot for so long (Retry-After); 0 means no
+	Hold      time.Duration    // keep off the slot for so long; 0 means no
+	HoldWhy   Wait             // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
 }
 
 // Child is a request that an outcome adds to the frontier.
