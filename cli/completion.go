@@ -57,7 +57,7 @@ func bashCompletion(app *cli.App) string {
 			for _, sub := range command.Subcommands {
 				add(sub, path+" "+sub.Name)
 			}
-			if command.ArgsUsage == "" {
+			if command.Action == nil {
 				return
 			}
 		}

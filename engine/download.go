@@ -32,7 +32,12 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	p.count(statDownloaded, 1)
 	p.count(statResponseBytes, got.BytesReceived)
 	p.count(statusStat(got.Status), 1)
-	return newResponse(r, got), nil
+	resp := newResponse(r, got)
+	resp.Crawler = p.robots.token
+	if p.site != nil {
+		resp.Sitemaps = p.site.sitemaps
+	}
+	return resp, nil
 }
 
 // requestHeader is what the spider asked for, with its cookies. The downloader adds its defaults.

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"luacrawl/engine"
+)
+
+func TestReminders(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		agent string
+		obey  bool
+		want  string // beginnings of the lines
+	}{
+		{engine.DefaultSettings().UserAgent, true, "user_agent"},
+		{"", true, "user_agent"},
+		{"Mozilla/5.0 (X11; Linux x86_64)", false, "robots.txt user_agent"},
+		{"mine/1.0 (+https://mine.example/crawler)", true, ""},
+		{"mine/1.0 (me@mine.example)", true, ""},
+		{"Mozilla/5.0 (compatible; mine/1.0; +http://www.mine.example)", false, "robots.txt"},
+		{"mine (www.mine.example)", true, ""},
+	} {
+		s := engine.DefaultSettings()
+		s.UserAgent, s.RobotstxtObey = c.agent, c.obey
+		var begin []string
+		for _, line := range Reminders(s) {
+			word, _, _ := strings.Cut(line, " ")
+			begin = append(begin, word)
+		}
+		if got := strings.Join(begin, " "); got != c.want {
+			t.Errorf("%q, obeying %v: %q, want %q", c.agent, c.obey, got, c.want)
+		}
+	}
+}
