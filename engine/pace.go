@@ -21,7 +21,7 @@ func (p *page) verdict(status int) scheduler.Verdict {
 	case slices.Contains(p.Settings.BackoffHTTPCodes, status) && p.out.Hold == 0:
 		return scheduler.Refused
 	case status == http.StatusOK, !throttling && status < http.StatusInternalServerError && status != http.StatusTooManyRequests:
-		return scheduler.Taken
+		return scheduler.Accepted
 	case throttling:
 		return scheduler.Answered
 	}

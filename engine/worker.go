@@ -295,6 +295,9 @@ func (p *page) takeItems(out *Output) {
 		if p.Elsewhere {
 			p.out.Elsewhere = append(p.out.Elsewhere, item)
 		} else {
+			if p.Frontier.StreamsItems() {
+				p.out.ItemIDs = append(p.out.ItemIDs[:len(p.out.Items)], p.itemID(about))
+			}
 			p.out.Items = append(p.out.Items, item)
 		}
 		p.count(statItems, 1)

@@ -76,7 +76,9 @@ func (s *sending) restart() { clear(s.upto) }
 
 // next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
-	c.args = make([]any, 8, 1024)
+	c.args = make([]any, 9, 1024)
+	c.args[5] = f.cfg.ItemStream
+	c.args[6], c.args[7], c.args[8] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
 	c.counters = map[string]int64{}
 	defer func() { c.seal() }()
 	for i, o := range s.outcomes {
@@ -210,7 +212,10 @@ func OnceLease(seed []byte) Lease {
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
 	args := make([]any, 0, 9+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
 	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), o.hold(), o.Answer.text(o.Lease.At), len(o.Items))
-	for _, item := range o.Items {
+	for i, item := range o.Items {
+		if f.StreamsItems() {
+			item = o.streamed(i)
+		}
 		args = append(args, item)
 		p.bytes += len(item)
 	}

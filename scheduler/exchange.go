@@ -60,7 +60,6 @@ func (f *Frontier) commit(ctx context.Context, s *sending, c *commit, x *Exchang
 	number := f.number + 1
 	c.args[0], c.args[1], c.args[2] = f.processID(), number, flag(f.cfg.Queue == QueueLIFO)
 	c.args[3], c.args[4] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts)
-	c.args[5], c.args[6], c.args[7] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
 	var r answer
 	var asked error // what became of the question for leases
 	err := f.client.try(ctx, func() error {

@@ -25,6 +25,7 @@ func TestSettingsOfAFleet(t *testing.T) {
 			"autothrottle_max_delay":         func(c *Config) { c.Throttling.MaxDelay = time.Hour },
 			"requests_key":                   func(c *Config) { c.Keys.Requests = "other" },
 			"items_key":                      func(c *Config) { c.Keys.Items = "other" },
+			"items_type":                     func(c *Config) { c.ItemStream = 1000 },
 		} {
 			cfg := k.cfg
 			change(&cfg)

@@ -56,7 +56,7 @@ type Verdict byte
 // Verdicts.
 const (
 	NoVerdict Verdict = 0
-	Taken     Verdict = '+'
+	Accepted  Verdict = '+'
 	Answered  Verdict = '=' // in error, say: its latency may make the slot slower and never faster
 	Refused   Verdict = '-' // 429: too fast. The slot's delay doubles, once for all requests that were on their way
 )

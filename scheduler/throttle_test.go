@@ -107,7 +107,7 @@ func TestARefusingSiteIsSlowedAndRecovers(t *testing.T) {
 				t.Fatalf("after %d refusals: %d ms, want %d", i+1, got, want)
 			}
 		}
-		k.answer(Taken, time.Millisecond, time.Minute) // leased at the old pace
+		k.answer(Accepted, time.Millisecond, time.Minute) // leased at the old pace
 		k.later()
 		k.answer(Answered, time.Millisecond, 0) // an error page
 		if got := k.slowed(slotA); got != 3000 {
@@ -115,7 +115,7 @@ func TestARefusingSiteIsSlowedAndRecovers(t *testing.T) {
 		}
 		pages, was := 0, int64(3000)
 		for ; was > 0 && pages < 80; pages++ {
-			k.answer(Taken, time.Millisecond, 0)
+			k.answer(Accepted, time.Millisecond, 0)
 			got := k.slowed(slotA)
 			if got >= was {
 				t.Fatalf("page %d: %d ms after %d", pages, got, was)
@@ -192,14 +192,14 @@ func TestDelaysByLatency(t *testing.T) {
 		target float64
 		steps  []step
 	}{
-		"quick":   {1, []step{{Taken, 200, 600}, {Taken, 200, 400}, {Taken, 200, 300}}},
-		"slow":    {1, []step{{Taken, 3000, 3000}, {Taken, 1000, 2000}}},
-		"errors":  {1, []step{{Taken, 200, 600}, {Answered, 10, 600}, {Answered, 900, 900}}},
-		"most":    {1, []step{{Taken, 60_000, 10_000}, {Taken, 2, 5001}}},
-		"two":     {2, []step{{Taken, 400, 600}, {Taken, 400, 400}}},
-		"part":    {0.5, []step{{Taken, 400, 900}, {Taken, 900, 1800}}},
-		"settles": {1, []step{{Taken, 999, 999}, {Taken, 998, 998}, {Taken, 998, 998}}},
-		"refused": {1, []step{{Taken, 200, 600}, {Refused, 10, 1200}, {Taken, 200, 1080}, {Taken, 200, 972}, {Taken, 972, 972}, {Taken, 200, 586}}},
+		"quick":   {1, []step{{Accepted, 200, 600}, {Accepted, 200, 400}, {Accepted, 200, 300}}},
+		"slow":    {1, []step{{Accepted, 3000, 3000}, {Accepted, 1000, 2000}}},
+		"errors":  {1, []step{{Accepted, 200, 600}, {Answered, 10, 600}, {Answered, 900, 900}}},
+		"most":    {1, []step{{Accepted, 60_000, 10_000}, {Accepted, 2, 5001}}},
+		"two":     {2, []step{{Accepted, 400, 600}, {Accepted, 400, 400}}},
+		"part":    {0.5, []step{{Accepted, 400, 900}, {Accepted, 900, 1800}}},
+		"settles": {1, []step{{Accepted, 999, 999}, {Accepted, 998, 998}, {Accepted, 998, 998}}},
+		"refused": {1, []step{{Accepted, 200, 600}, {Refused, 10, 1200}, {Accepted, 200, 1080}, {Accepted, 200, 972}, {Accepted, 972, 972}, {Accepted, 200, 586}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := Config{Throttling: Throttling{ByLatency: true, StartDelay: time.Second, MaxDelay: 10 * time.Second, TargetConcurrency: c.target}}
@@ -239,7 +239,7 @@ func TestACrawlThatNobodyRefusesAsksForNoPace(t *testing.T) {
 		k.rdb.Set(k.ctx, k.keys.throttle, "of another type", 0)
 		k.addPages(3)
 		for range 3 {
-			k.answer(Taken, time.Second, 0)
+			k.answer(Accepted, time.Second, 0)
 		}
 		k.check()
 	})

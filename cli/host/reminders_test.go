@@ -34,3 +34,14 @@ func TestReminders(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersRemind at the start of each crawl.
+func TestWorkersRemind(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	rev, v := f.pushText("news", "1")
+	h := f.host("")
+	h.confirms(rev, v)
+	h.says("robots.txt is not obeyed") // as the kit has it
+	h.says(`user_agent is "luacrawl", by which nobody can reach you`)
+}

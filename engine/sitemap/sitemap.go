@@ -39,8 +39,10 @@ type Entry struct {
 
 // Parse reads a sitemap. A body that is damaged, too large or too long gives what was read until there, with Cut set. It fails when there
 // is nothing to give, and when ctx ends.
-func Parse(ctx context.Context, body []byte) (*Sitemap, error) {
-	r := &reader{from: bytes.NewReader(body), left: MaxSize}
+func Parse(ctx context.Context, body []byte) (*Sitemap, error) { return parse(ctx, body, MaxSize) }
+
+func parse(ctx context.Context, body []byte, most int) (*Sitemap, error) {
+	r := &reader{from: bytes.NewReader(body), most: most, left: most}
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(bytes.NewReader(body))
 		if err != nil {
@@ -170,10 +172,11 @@ func (p *parser) end(name string) {
 	p.kind = ""
 }
 
-// reader gives MaxSize bytes at most, and maxToken of them for one token.
+// reader gives most bytes, and maxToken of them for one token.
 type reader struct {
 	from  io.Reader
-	left  int // of the whole
+	most  int
+	left  int // of most
 	token int // of the token
 	buf   [4096]byte
 	at, n int
@@ -193,7 +196,7 @@ func (r *reader) ReadByte() (byte, error) {
 		}
 	}
 	if r.left == 0 {
-		return 0, fmt.Errorf("it has more than %d MB", MaxSize>>20)
+		return 0, fmt.Errorf("it has more than %d MB", r.most>>20)
 	}
 	if r.token == 0 {
 		return 0, fmt.Errorf("one tag or text of it has more than %d KB", maxToken>>10)

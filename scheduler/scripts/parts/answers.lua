@@ -2,9 +2,9 @@
 -- write: heed reads, slow writes.
 --   names: slots, each once      notes: slot -> {'<kind><latency ms> <leased ms>' ...}
 --   kind: + taken, = answered, which is no reason to go faster, - refused      leased: when the request was handed out
--- ARGV 6 to 8 of the script: the most that a delay becomes (ms), 1000 times the concurrency that delays by latency aim at (0: none
+-- ARGV 7 to 9 of the script: the most that a delay becomes (ms), 1000 times the concurrency that delays by latency aim at (0: none
 -- are), the delay by latency of a slot of which nothing is known (ms).
-local most, aimed, start = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local most, aimed, start = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local FIRST = 1000      -- ms: the least delay after a first refusal
 local RECOVER = 0.9     -- what a page that is taken makes of the delay after refusals
 local LEAST = 50        -- ms: below this a delay after refusals is over
