@@ -10,7 +10,8 @@ type Outcome struct {
 	Children  []Child
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
-	Hold      time.Duration    // keep off the slot for so long (Retry-After); 0 means no
+	Cookies   []CookieChange
+	Hold      time.Duration // keep off the slot for so long (Retry-After); 0 means no
 }
 
 // Child is a request that an outcome adds to the frontier.

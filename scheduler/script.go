@@ -45,7 +45,7 @@ func mustRead(name string) string {
 
 var (
 	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback")
-	commitScript  = newScript("commit", "record", "letters", "push", "free")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	refillScript  = newScript("refill")
@@ -66,6 +66,7 @@ var (
 	slotsScript   = newScript("slots")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
+	cookiesScript = newScript("cookies")
 
 	robotsLookScript = newScript("robots_look", "robots")
 	robotsKeepScript = newScript("robots_keep", "robots")

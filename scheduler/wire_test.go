@@ -21,7 +21,7 @@ func TestWireForm(t *testing.T) {
 		"defaults": {Request{URL: "http://a.test/", Method: "GET", Callback: "parse", Meta: json.RawMessage("{}"), CbKwargs: json.RawMessage("null")}, `{"v":1,"url":"http://a.test/"}`},
 		"all": {
 			Request{
-				URL: "http://a.test/", Method: "POST", Headers: http.Header{"A": {"1", "2"}}, Cookies: map[string]string{"c": "d"},
+				URL: "http://a.test/", Method: "POST", Headers: http.Header{"A": {"1", "2"}}, Cookies: RequestCookies{{Name: "c", Value: "d"}},
 				Body: []byte("é"), Callback: "detail", Errback: "failed", Meta: json.RawMessage(`{"depth": 1}`), CbKwargs: json.RawMessage(`{"x":[1]}`),
 				Priority: -3, DontFilter: true, NotBefore: time.UnixMilli(1700000000123),
 				Depth: 2, RedirectTimes: 3, RetryTimes: 4, Returned: 5, Revision: "ab12",
@@ -61,7 +61,7 @@ func TestEncodeRefuses(t *testing.T) {
 	for want, r := range map[string]Request{
 		"no url":                    {},
 		`header "X" is not UTF-8`:   {URL: "http://a.test/", Headers: http.Header{"X": {"\xff"}}},
-		`cookie "c" is not UTF-8`:   {URL: "http://a.test/", Cookies: map[string]string{"c": "\xff"}},
+		`cookie "c" is not UTF-8`:   {URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "\xff"}}},
 		"meta is not a JSON object": {URL: "http://a.test/", Meta: json.RawMessage(`[1]`)},
 		"unexpected end":            {URL: "http://a.test/", CbKwargs: json.RawMessage(`{"a":`)},
 		"url is not UTF-8":          {URL: "http://a.test/\xff"},
