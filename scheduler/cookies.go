@@ -22,7 +22,7 @@ type CookieNews struct {
 }
 
 const (
-	newsChunk     = 1000 // changes that one script call reads
+	newsChunk     = 4000 // changes that one script call reads
 	unknownChange = -1   // after Redis has forgotten: the numbers of changes no longer mean what they did
 )
 

@@ -30,6 +30,14 @@ func TestWireForm(t *testing.T) {
 				`"meta":{"depth":1},"cb_kwargs":{"x":[1]},"priority":-3,"dont_filter":true,"not_before":1700000000123,` +
 				`"state":{"depth":2,"redirect_times":3,"retry_times":4,"returned":5,"revision":"ab12"}}`,
 		},
+		"cookies with more to say": {
+			Request{URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "<&>", Domain: "a.test", Path: "/p", Secure: new(bool)}, {Name: "d"}}},
+			`{"v":1,"url":"http://a.test/","cookies":[{"name":"c","value":"<&>","domain":"a.test","path":"/p","secure":false},{"name":"d","value":""}]}`,
+		},
+		"cookies of one name": {
+			Request{URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "1"}, {Name: "c", Value: "2"}}},
+			`{"v":1,"url":"http://a.test/","cookies":[{"name":"c","value":"1"},{"name":"c","value":"2"}]}`,
+		},
 		"binary body": {Request{URL: "http://a.test/", Method: "PUT", Body: []byte{0xff, 0}}, `{"v":1,"url":"http://a.test/","method":"PUT","body_base64":"/wA="}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +105,8 @@ func TestDecodeRefuses(t *testing.T) {
 		`[]`:                                    "not a request in JSON",
 		`null`:                                  "version 0",
 		`{"v":1,"url":"u","priority":"high"}`:   "priority",
+		`{"v":1,"url":"u","cookies":"a=1"}`:     "cookies must be an object",
+		`{"v":1,"url":"u","cookies":{"a":[]}}`:  "neither a string nor a number",
 		`{"v":1,"url":"u","meta":[1]}`:          "meta is not a JSON object",
 		`{"v":1,"url":"u","body_base64":"%%"}`:  "base64",
 		`{"v":1,"url":"u","priority":1e99}`:     "priority",
