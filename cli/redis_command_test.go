@@ -40,6 +40,10 @@ var redisCommands = map[string]struct {
 		}
 		return err
 	}},
+	"hset": {3, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		m.HSet(a[0], a[1:]...)
+		return nil
+	}},
 	"set": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { return m.Set(a[0], a[1]) }},
 	"del": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { m.Del(a[0]); return nil }},
 	"password": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
@@ -65,7 +69,7 @@ var redisCommands = map[string]struct {
 
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg && args[0] != "len" || len(args) == 0 || len(args)-1 != redisCommands[args[0]].arguments {
-		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|set|del|password|list|len ARGUMENT...: got %q", args)
+		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|hset|set|del|password|list|len ARGUMENT...: got %q", args)
 	}
 	err := redisCommands[args[0]].run(ts, ts.Value(redisKey{}).(*miniredis.Miniredis), args[1:])
 	if neg && err == nil {

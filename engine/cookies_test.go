@@ -136,10 +136,10 @@ func TestCookies(t *testing.T) {
 			return []*scheduler.Request{site(s, "/1", "set", "a=1", "status", "401"), site(s, "/2", "set", "b=2", "status", "403"), site(s, "/3", "set", "c=3", "status", "500"), site(s, "/4")}
 		}, "/1, /2 a=1, /3 a=1; b=2, /4 a=1; b=2; c=3", nil},
 		{"with a redirect, whose target has them and not those of the request once more", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/1", "set", "a=1", "to", "/2")
-			r.Cookies, r.Meta = scheduler.RequestCookies{{Name: "own", Value: "1", Path: "/1"}}, meta(`{"cookiejar":"j"}`)
-			return []*scheduler.Request{r, site(s, "/3")}
-		}, "/1 own=1, /2 a=1, /3", nil},
+			r := &scheduler.Request{URL: s.at("www.shop.test", "/1", "set", "a=1; Domain=shop.test", "to", s.at("shop.test", "/2")), Meta: meta(`{"cookiejar":"j"}`)}
+			r.Cookies = scheduler.RequestCookies{{Name: "own", Value: "1"}}
+			return []*scheduler.Request{r, {URL: s.at("shop.test", "/3")}}
+		}, "www.shop.test/1 own=1, shop.test/2 a=1, shop.test/3", nil},
 		{"a retry keeps its jar and its cookies", func(s *cookieSite) []*scheduler.Request {
 			r := site(s, "/1", "set", "a=1", "status", "503", "once", "1")
 			r.Cookies, r.Meta = scheduler.RequestCookies{{Name: "own", Value: "1"}}, meta(`{"cookiejar":"j"}`)

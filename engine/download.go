@@ -89,6 +89,9 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	if weburl.Host(next.URL) != weburl.Host(p.req.URL) || strings.HasPrefix(p.req.URL, "https:") && !strings.HasPrefix(next.URL, "https:") {
 		dropCredentials(&next)
 	}
+	if weburl.Host(next.URL) != weburl.Host(p.req.URL) {
+		next.Slot = "" // another site, with a politeness of its own
+	}
 	p.referAgain(&next)
 	p.count(statRedirects, 1)
 	switch {

@@ -28,6 +28,9 @@ type Config struct {
 	Queue           Queue         // "" means priority
 	Delay           time.Duration // between two starts in a slot; whole milliseconds
 	Concurrency     int           // leases of a slot at once; 0 means 8
+	RandomizeDelay  bool          // up to half as much again, anew each time
+	SlotRules       SlotRules     // of single slots
+	PagesPerSlot    int64         // responses for callbacks, after which what else waits there is taken out; 0 for no budget
 	Lease           time.Duration // how long a lease lasts without a heartbeat; 0 means 60 s
 	LeaseAttempts   int           // leases of one request that may end without an outcome, at most 255; 0 means 5
 	MaxPending      int64         // no seeds are taken in above this; 0 means 100,000
@@ -131,6 +134,9 @@ func (c Config) fleet(k keyset) []setting {
 		{"download_delay", c.Delay.String(), false},
 		{"download_delay_ms", num(c.Delay.Milliseconds()), false}, // as scripts/lease.lua reads it
 		{"concurrent_requests_per_domain", num(int64(c.Concurrency)), false},
+		{"randomize_download_delay", strconv.FormatBool(c.RandomizeDelay), false},
+		{"download_slots", string(c.SlotRules), false},
+		{"closespider_pagecount_per_slot", num(c.PagesPerSlot), false},
 		{"lease", c.Lease.String(), false},
 		{"lease_attempts", num(int64(c.LeaseAttempts)), false},
 		{"max_pending", num(c.MaxPending), false},

@@ -26,6 +26,7 @@ type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
 	leases, inflight, commits, dead, stats, meta, workers, robots       string
 	cookies, cookieChanges                                              string
+	pages, holds                                                        string
 }
 
 func (k Keys) of(spider string) keyset {
@@ -49,7 +50,7 @@ func (k Keys) of(spider string) keyset {
 		delayed: s + ":delayed", slots: s + ":slots", busy: s + ":busy", rules: s + ":rules",
 		leases: s + ":leases", inflight: s + ":inflight", commits: s + ":commits",
 		dead: s + ":dead", stats: s + ":stats", meta: s + ":meta", workers: s + ":workers",
-		robots: s + ":robots", cookies: s + ":cookies", cookieChanges: s + ":cookies_changed",
+		robots: s + ":robots", pages: s + ":pages", holds: s + ":holds", cookies: s + ":cookies", cookieChanges: s + ":cookies_changed",
 	}
 }
 
@@ -65,7 +66,8 @@ func (k keyset) queue(slot string) string {
 func (k keyset) list() []string {
 	return []string{
 		k.meta, k.stats, k.slots, k.busy, k.rules, k.leases, k.inflight, k.commits, k.delayed, k.requests,
-		k.dupefilter, k.items, k.dead, k.startURLs, k.workers, k.cookies, k.cookieChanges,
+		k.dupefilter, k.items, k.dead, k.startURLs, k.workers, k.pages, k.holds,
+		k.cookies, k.cookieChanges,
 	}
 }
 
@@ -74,6 +76,7 @@ func (k keyset) types() map[string]string {
 	return map[string]string{
 		k.requests: "zset", k.dupefilter: "set", k.items: "list", k.delayed: "zset", k.slots: "zset", k.busy: "hash",
 		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
-		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.cookies: "hash", k.cookieChanges: "zset",
+		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.pages: "hash", k.holds: "zset", k.cookies: "hash",
+		k.cookieChanges: "zset",
 	}
 }

@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Outcome is everything that one lease caused. It is committed as a whole or not at all.
 type Outcome struct {
@@ -11,14 +14,16 @@ type Outcome struct {
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
 	Cookies   []CookieChange
-	Hold      time.Duration // keep off the slot for so long (Retry-After); 0 means no
+	Hold      time.Duration // keep off the slot for so long; 0 means no
+	HoldWhy   Wait          // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
 }
 
 // Child is a request that an outcome adds to the frontier.
 type Child struct {
 	Request *Request
-	Force   bool          // add it even if it was seen before (a retry, a handing back); it is recorded all the same
-	Delay   time.Duration // due so long after the commit, by Redis' clock
+	Headers func(*Request) http.Header // asked when it is sent: those in place of the request's own, or nil; nil means the request's own
+	Force   bool                       // add it even if it was seen before (a retry, a handing back); it is recorded all the same
+	Delay   time.Duration              // due so long after the commit, by Redis' clock
 
 	key   seenKey
 	keyed bool // key is computed
@@ -46,4 +51,18 @@ func (o *Outcome) GivenUp() bool {
 		}
 	}
 	return false
+}
+
+// encode is the wire form of the request with the child's headers.
+func (c *Child) encode() ([]byte, error) {
+	if c.Headers == nil {
+		return c.Request.Encode()
+	}
+	headers := c.Headers(c.Request)
+	if headers == nil {
+		return c.Request.Encode()
+	}
+	own := *c.Request
+	own.Headers = headers
+	return own.Encode()
 }

@@ -44,17 +44,17 @@ func mustRead(name string) string {
 }
 
 var (
-	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback")
-	commitScript  = newScript("commit", "record", "letters", "push", "free", "cookies")
+	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	refillScript  = newScript("refill")
 	doneScript    = newScript("done", "left")
 	finishScript  = newScript("finish", "left")
 	flushScript   = newScript("flush", "flush")
-	joinScript    = newScript("join", "flush")
+	joinScript    = newScript("join", "flush", "rules", "filerules")
 	leaveScript   = newScript("leave", "flush")
-	agreeScript   = newScript("agree", "registry")
+	agreeScript   = newScript("agree", "registry", "rules", "filerules")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
 	requeueScript = newScript("requeue", "push", "strike")
@@ -63,13 +63,14 @@ var (
 	flipScript    = newScript("flip", "registry")
 	controlScript = newScript("control", "registry")
 	reportScript  = newScript("report", "registry")
-	slotsScript   = newScript("slots")
+	ruleScript    = newScript("slotrule", "registry", "rules")
+	slotsScript   = newScript("slots", "rules")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
 	cookiesScript = newScript("cookies")
 
-	robotsLookScript = newScript("robots_look", "robots")
-	robotsKeepScript = newScript("robots_keep", "robots")
+	robotsLookScript = newScript("robots_look", "rules", "robots")
+	robotsKeepScript = newScript("robots_keep", "rules", "robots")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

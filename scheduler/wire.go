@@ -25,6 +25,7 @@ type wire struct {
 	URL        string          `json:"url"`
 	Method     string          `json:"method,omitempty"`
 	Headers    http.Header     `json:"headers,omitempty"`
+	Referer    string          `json:"referer,omitempty"` // in place of headers, for the many that have no other
 	Cookies    RequestCookies  `json:"cookies,omitempty"`
 	Body       string          `json:"body,omitempty"`
 	BodyBase64 []byte          `json:"body_base64,omitempty"`
@@ -35,6 +36,7 @@ type wire struct {
 	Priority   int             `json:"priority,omitempty"`
 	DontFilter bool            `json:"dont_filter,omitempty"`
 	NotBefore  int64           `json:"not_before,omitempty"` // Unix milliseconds
+	Slot       string          `json:"slot,omitempty"`
 	State      *wireState      `json:"state,omitempty"`
 }
 
@@ -53,6 +55,9 @@ func (r *Request) Encode() ([]byte, error) {
 	w, err := r.wire()
 	if err != nil {
 		return nil, err
+	}
+	if b, ok := w.appendPlain(make([]byte, 0, 256)); ok && len(b) <= MaxMember-headSize {
+		return b, nil
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -76,7 +81,10 @@ func (r *Request) wire() (*wire, error) {
 	}
 	w := &wire{
 		Version: WireVersion, URL: r.URL, Headers: r.Headers, Cookies: r.Cookies, Errback: r.Errback,
-		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter,
+		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter, Slot: r.Slot,
+	}
+	if referer := r.Headers["Referer"]; len(r.Headers) == 1 && len(referer) == 1 && referer[0] != "" {
+		w.Headers, w.Referer = nil, referer[0]
 	}
 	if r.Method != http.MethodGet {
 		w.Method = r.Method
@@ -156,6 +164,13 @@ func plain(err error) error {
 // DecodeRequest reads a wire form. Fields that it does not know are passed over; a version that it does not know,
 // and what is no request at all, is an error that says so.
 func DecodeRequest(b []byte) (*Request, error) {
+	if r, ok := readPlain(string(b)); ok {
+		return r, nil
+	}
+	return decodeRequest(b)
+}
+
+func decodeRequest(b []byte) (*Request, error) {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("not a request in JSON: %w", plain(err))
@@ -168,7 +183,14 @@ func DecodeRequest(b []byte) (*Request, error) {
 	}
 	r := &Request{
 		URL: w.URL, Method: w.Method, Headers: w.Headers, Cookies: w.Cookies, Callback: w.Callback, Errback: w.Errback,
-		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter,
+		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter, Slot: w.Slot,
+	}
+	switch {
+	case w.Referer == "":
+	case len(w.Headers) == 0:
+		r.Headers = http.Header{"Referer": {w.Referer}}
+	default:
+		return nil, errors.New("request has both headers and referer")
 	}
 	if err := r.checkText(); err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ local function flush()
     end
   end
   for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
-  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, cookies, cookie_changes)
+  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, cookies, cookie_changes)
   local change = redis.call('HGET', meta, 'cookies')
   if change then                                    -- whoever has copies of them is to ask for all
     local number = string.format('%.0f', change + 1)
