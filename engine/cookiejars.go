@@ -22,8 +22,9 @@ type cookieJars struct {
 	unsure atomic.Bool  // changes were made here that Redis will not get
 	ahead  atomic.Int64 // ns by which Redis' clock is ahead of this host's: a cookie ends everywhere at once
 
-	mu   sync.Mutex
-	jars map[string]*cookies.Jar // by name; guarded by mu
+	mu    sync.Mutex
+	jars  map[string]*cookies.Jar // by name, without empty ones; guarded by mu
+	total int                     // cookies of all jars; guarded by mu
 
 	unsent, byHand sync.Once // what is said once
 }
@@ -63,21 +64,32 @@ func (c *cookieJars) incoming(jar, url string, lines []string) (changes []schedu
 func (c *cookieJars) change(jar string, work func(j *cookies.Jar, now time.Time) []cookies.Change, changes *[]scheduler.CookieChange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.in(jar, func(j *cookies.Jar) {
+		for _, made := range work(j, time.Now().Add(time.Duration(c.ahead.Load()))) {
+			change := scheduler.CookieChange{Jar: jar, Key: made.Key}
+			if made.Cookie != nil {
+				change.Value = made.Cookie.Encode()
+			}
+			*changes = append(*changes, change)
+		}
+	})
+}
+
+// in works on a jar and keeps the counts. Callers hold mu.
+func (c *cookieJars) in(jar string, work func(*cookies.Jar)) {
 	j := c.jars[jar]
 	if j == nil {
 		j = cookies.New()
 	}
-	for _, made := range work(j, time.Now().Add(time.Duration(c.ahead.Load()))) {
-		change := scheduler.CookieChange{Jar: jar, Key: made.Key}
-		if made.Cookie != nil {
-			change.Value = made.Cookie.Encode()
-		}
-		*changes = append(*changes, change)
+	c.total -= j.Len()
+	work(j)
+	c.total += j.Len()
+	if j.Len() == 0 {
+		delete(c.jars, jar)
+		return
 	}
-	if j.Len() > 0 {
-		c.jars[jar] = j
-		c.filled.Store(true)
-	}
+	c.jars[jar] = j
+	c.filled.Store(true)
 }
 
 // setClock notes what Redis' clock says now.
@@ -96,6 +108,7 @@ func (c *cookieJars) learn(news scheduler.CookieNews) {
 	defer c.mu.Unlock()
 	if news.All {
 		clear(c.jars)
+		c.total = 0
 	}
 	var unread int
 	var first error
@@ -109,14 +122,9 @@ func (c *cookieJars) learn(news scheduler.CookieNews) {
 	if unread > 0 {
 		c.logger.Warn("cookies in redis cannot be read and are passed over", slog.Int("cookies", unread), slog.Any("error", first))
 	}
-	total := 0
-	for name, j := range c.jars {
-		if total += j.Len(); j.Len() == 0 {
-			delete(c.jars, name)
-		}
+	if c.total > mostCookies {
+		c.unsure.Store(true)
 	}
-	c.filled.Store(c.filled.Load() || total > 0)
-	c.unsure.Store(c.unsure.Load() || total > mostCookies)
 }
 
 // apply takes in one change. Callers hold mu.
@@ -132,9 +140,6 @@ func (c *cookieJars) apply(change scheduler.CookieChange) error {
 		}
 		made.Cookie = cookie
 	}
-	if c.jars[change.Jar] == nil {
-		c.jars[change.Jar] = cookies.New()
-	}
-	c.jars[change.Jar].Apply([]cookies.Change{made})
+	c.in(change.Jar, func(j *cookies.Jar) { j.Apply([]cookies.Change{made}) })
 	return nil
 }
