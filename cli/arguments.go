@@ -31,8 +31,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	path, rest := []string{name}, args[2:]
 	if len(command.Subcommands) > 0 {
-		alone := command.ArgsUsage != "" // it is a command without one of them, too
-		if len(rest) == 0 && !alone || len(rest) > 0 && isHelp(rest[0]) {
+		if len(rest) == 0 && command.Action == nil || len(rest) > 0 && isHelp(rest[0]) {
 			return []string{args[0], "help", name}, nil
 		}
 		var sub *cli.Command
@@ -42,7 +41,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		switch {
 		case sub != nil:
 			command, path, rest = sub, append(path, sub.Name), rest[1:]
-		case !alone:
+		case command.Action == nil:
 			return nil, usagef("unknown command %q.%s See \"luacrawl %s --help\"", name+" "+rest[0], suggestCommand(command.Subcommands, rest[0]), name)
 		}
 	}

@@ -57,7 +57,7 @@ func bashCompletion(app *cli.App) string {
 			for _, sub := range command.Subcommands {
 				add(sub, path+" "+sub.Name)
 			}
-			if command.ArgsUsage == "" {
+			if command.Action == nil {
 				return
 			}
 		}
@@ -108,7 +108,7 @@ const bashScript = `_luacrawl() {
       case "$command" in
         %s)
           if [ "$COMP_CWORD" -eq "$at" ]; then
-            COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
+            COMPREPLY+=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
           fi ;;
         %s)
           COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current")) ;;

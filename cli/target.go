@@ -24,6 +24,7 @@ type target struct {
 	redis  *place
 	client *scheduler.Client
 	logs   *logs
+	stop   *interrupts
 }
 
 func (t *target) String() string { return t.Spider + " on " + t.redis.String() }
@@ -86,7 +87,7 @@ func (p *program) onSpider(c *cli.Context, open opener, arg string, work func(co
 			return err
 		}
 	}
-	t := &target{redis: redis, client: redis.client, logs: l}
+	t := &target{redis: redis, client: redis.client, logs: l, stop: stop}
 	if t.Fleet, err = redis.client.Fleet(stop.ctx, name, keys); err != nil {
 		return err
 	}

@@ -36,6 +36,10 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	p.count(statusStat(got.Status), 1)
 	resp := newResponse(r, got)
 	p.keepCookies(resp)
+	resp.Crawler = p.robots.token
+	if p.site != nil {
+		resp.Sitemaps = p.site.sitemaps
+	}
 	return resp, nil
 }
 

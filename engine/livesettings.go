@@ -93,7 +93,7 @@ func notLive(def *setting) string {
 	switch def.name {
 	case "partition", "queue", "start_urls_key", "requests_key", "dupefilter_key", "items_key":
 		return "it decides where in redis a request lies, so it cannot change while requests wait; stop the spider, let its file set it, and start with --fresh"
-	case "robotstxt_obey", "allow_private_addresses":
+	case "robotstxt_obey", "robots_meta_obey", "allow_private_addresses":
 		return "it guards others, so it is never changed from outside; the spider's file sets it"
 	}
 	if def.name == "download_slots" {

@@ -34,6 +34,7 @@ func (p *page) robotsAllow(ctx context.Context) bool {
 		}
 	}
 	if site.allows(path) {
+		p.site = site
 		return true
 	}
 	why := "robots.txt forbids it"

@@ -71,7 +71,8 @@ type page struct {
 	routes   []Route // items for the sinks
 	revision string  // that made them
 	files    *fileWork
-	from     *referrer // what requests of the call tell of; nil for nothing
+	site     *siteRobots // what robots.txt says, once it has allowed the page
+	from     *referrer   // what requests of the call tell of; nil for nothing
 
 	jar          string // of the request
 	keepsCookies bool   // they are sent and kept
@@ -181,6 +182,7 @@ func (p *page) request(ctx context.Context) {
 		p.unwanted(ctx, resp)
 	default:
 		p.count(statResponses, 1)
+		p.heedDirectives(resp)
 		p.parse(ctx, resp)
 	}
 }
@@ -294,6 +296,9 @@ func (p *page) takeItems(out *Output) {
 		if p.Elsewhere {
 			p.out.Elsewhere = append(p.out.Elsewhere, item)
 		} else {
+			if p.Frontier.StreamsItems() {
+				p.out.ItemIDs = append(p.out.ItemIDs[:len(p.out.Items)], p.itemID(about))
+			}
 			p.out.Items = append(p.out.Items, item)
 		}
 		p.count(statItems, 1)

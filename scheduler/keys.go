@@ -1,6 +1,9 @@
 package scheduler
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Keys are the four key names that can be set; each may hold %(spider)s, which becomes the spider's name.
 // The zero value means scrapy-redis' names.
@@ -27,6 +30,8 @@ type keyset struct {
 	leases, inflight, commits, dead, stats, meta, workers, robots       string
 	cookies, cookieChanges                                              string
 	pages, holds                                                        string
+
+	itemsType string // that items must have: list or stream; "" for who reads both
 }
 
 func (k Keys) of(spider string) keyset {
@@ -71,12 +76,13 @@ func (k keyset) list() []string {
 	}
 }
 
-// types say what each key must hold.
+// types say what each key must hold: a type, or several with " or " between them.
 func (k keyset) types() map[string]string {
 	return map[string]string{
-		k.requests: "zset", k.dupefilter: "set", k.items: "list", k.delayed: "zset", k.slots: "zset", k.busy: "hash",
+		k.requests: "zset", k.dupefilter: "set", k.items: cmp.Or(k.itemsType, "list or stream"), k.delayed: "zset", k.slots: "zset", k.busy: "hash",
 		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
 		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.pages: "hash", k.holds: "zset", k.cookies: "hash",
-		k.cookieChanges: "zset",
+		k.cookieChanges:        "zset",
+		k.items + ":consumers": "zset",
 	}
 }

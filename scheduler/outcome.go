@@ -9,6 +9,7 @@ import (
 type Outcome struct {
 	Lease     Lease
 	Items     [][]byte // flat JSON
+	ItemIDs   []string // of Items, if the frontier streams them (Frontier.StreamsItems)
 	Elsewhere [][]byte // items that Redis does not keep: for who made the outcome
 	Children  []Child
 	Dead      []DeadLetter
@@ -51,6 +52,15 @@ func (o *Outcome) GivenUp() bool {
 		}
 	}
 	return false
+}
+
+// streamed is an item as scripts/commit.lua takes it for a stream: with its id.
+func (o *Outcome) streamed(i int) []byte {
+	var id string
+	if i < len(o.ItemIDs) {
+		id = o.ItemIDs[i]
+	}
+	return append(append([]byte(id), '\n'), o.Items[i]...)
 }
 
 // encode is the wire form of the request with the child's headers.

@@ -51,7 +51,7 @@ var (
 	refillScript  = newScript("refill")
 	doneScript    = newScript("done", "left")
 	finishScript  = newScript("finish", "left")
-	flushScript   = newScript("flush", "flush")
+	flushScript   = newScript("flush", "flush", "consumers")
 	joinScript    = newScript("join", "flush", "rules", "filerules")
 	leaveScript   = newScript("leave", "flush")
 	agreeScript   = newScript("agree", "registry", "rules", "filerules")
@@ -71,6 +71,13 @@ var (
 
 	robotsLookScript = newScript("robots_look", "rules", "robots")
 	robotsKeepScript = newScript("robots_keep", "rules", "robots")
+
+	itemsTakeScript = newScript("items_take", "consumers")
+	itemsKeepScript = newScript("items_keep", "consumers")
+	itemsDoneScript = newScript("items_done", "consumers")
+
+	streamIdleScript  = newScript("stream_idle")
+	streamLeaveScript = newScript("stream_leave")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

@@ -121,6 +121,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		Lease:           s.Lease,
 		LeaseAttempts:   s.LeaseAttempts,
 		MaxPending:      s.MaxPending,
+		ItemStream:      c.options.Spider.ItemStream(),
 		Persist:         s.SchedulerPersist,
 		DupefilterDebug: s.DupefilterDebug,
 		Worker:          c.options.Worker,

@@ -2,6 +2,7 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
+--       maxlen (of items as a stream, where an item is its id, a line feed and itself; 0: items is a list),
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
@@ -20,7 +21,7 @@
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
 --   filtered: how many children were duplicates.
-local at = 5
+local at = 6
 local function count()
   at = at + 1
   local v = tonumber(ARGV[at])
@@ -39,6 +40,7 @@ end
 
 -- 1. read the arguments; an error here has written nothing
 local number, lifo, outcomes, ids = tonumber(ARGV[2]), ARGV[3] == '1', {}, {}
+local stream = ARGV[6] ~= '0'
 for o = 1, tonumber(ARGV[5]) do
   at = at + 1
   local one, slash = {}, string.find(ARGV[at], '/', 1, true)
@@ -163,7 +165,10 @@ local function add(k)
 end
 
 for _, one in ipairs(fresh) do
-  for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
+  for k = one.i + 1, one.i + one.ni do
+    if stream and not string.find(ARGV[k], '\n', 1, true) then error('commit: argument ' .. k .. ' is not an item with its id') end
+    put[#put + 1] = ARGV[k]
+  end
   if one.once then record[#record + 1] = one.once end
   for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
   for k = one.c + 1, one.c + 5 * one.nc, 5 do
@@ -213,7 +218,7 @@ bump('scheduler/done', done)
 bump('scheduler/dead', given_up)
 bump('dupefilter/filtered', filtered)
 local changed = weigh_cookies(jars, flags)
-if #put > 0 then redis.call('LLEN', items) end
+if #put > 0 then redis.call(stream and 'XLEN' or 'LLEN', items) end
 if #letters > 0 or nkids > 0 then redis.call('LLEN', dead) end
 if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end
 if delays then redis.call('ZCARD', delayed) end
@@ -245,7 +250,14 @@ if #fields == 0 then redis.call('HLEN', stats) end
 
 -- 4. write. What needs memory comes first: out of memory a script fails at its first write. The lease ends last.
 if changed then write_cookies(changed) end
-each('RPUSH', items, put)
+if stream then
+  for _, v in ipairs(put) do
+    local cut = string.find(v, '\n', 1, true)
+    redis.call('XADD', items, 'MAXLEN', '~', ARGV[6], '*', 'item', string.sub(v, cut + 1), 'item_id', string.sub(v, 1, cut - 1))
+  end
+else
+  each('RPUSH', items, put)
+end
 each('SADD', dupefilter, record)
 local refused = push(order, byslot)
 for _, lost in ipairs(refused) do

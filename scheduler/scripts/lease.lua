@@ -29,19 +29,55 @@ local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%
 local number, stored = tonumber(ARGV[11]), tonumber(last or 0)
 if stored > number or ARGV[14] == '1' and stored ~= number then return out end
 
+-- pace_of is the delay of a slot with that rule of its own, its concurrency, and whether the delay is randomized
+local function pace_of(slot, own)
+  if slot == SEEDS then return 0, 1e9, false end
+  if own then return rule(own, delay, concurrency, randomize) end
+  return delay, concurrency, randomize
+end
+
+-- answer_again is for leases whose answer was lost: their pages start now, and not when they were handed out, so their slots wait from now on.
+-- A slot in which another page has started since, or that is held, gets its page back.
+local function answer_again(ids)
+  local asked, names, again, back = {}, {}, {}, {}
+  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
+    if rec then
+      local _, slot, _, member = parse(rec)
+      asked[#asked + 1] = {ids[i], slot, member}
+      names[#names + 1] = slot
+      ids[#asked] = ids[i]
+    end
+  end
+  if #asked == 0 then return false end
+  local own, score = redis.call('HMGET', rules, unpack(names)), redis.call('ZMSCORE', slots, unpack(names))
+  local expiry = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked))
+  for i, one in ipairs(asked) do
+    local wait, _, random = pace_of(names[i], own[i])
+    local upon, park, longest = tonumber(score[i] or 0), 0, wait
+    if random then longest = wait * 1.5 end
+    if upon >= PARK then park = PARK end
+    local next = upon - park
+    if wait > 0 and now < next and next > tonumber(expiry[i] or 0) - tonumber(ARGV[3]) + longest then
+      back[#back + 1] = one[1]
+    else
+      if wait > 0 and next < now + wait then
+        again[#again + 1] = now + wait + park
+        again[#again + 1] = names[i]
+      end
+      for k = 1, 3 do out[#out + 1] = one[k] end
+    end
+  end
+  if #back > 0 then giveback(back, 0, max) end
+  if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
+  out[5] = redis.call('HGET', meta, 'pending') or '0'
+  return true
+end
+
 -- a question that is asked again may overtake itself, so the first lease is looked for in any case
 if redis.call('HGET', inflight, nonce .. ':1') or ARGV[13] == '1' then
   local ids = {'-'}
   for i = 1, n do ids[i] = nonce .. ':' .. i end
-  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
-    if rec then
-      local _, slot, _, member = parse(rec)
-      out[#out + 1] = ids[i]
-      out[#out + 1] = slot
-      out[#out + 1] = member
-    end
-  end
-  if #out > 5 then return out end
+  if answer_again(ids) then return out end
 end
 
 local function wake_delayed(due)
@@ -187,14 +223,8 @@ for round = 1, 8 do
   local again, set, gone = {}, {}, {}
   for i, slot in ipairs(ready) do
     if n <= 0 then break end
-    local wait, limit, random, b = delay, concurrency, randomize, tonumber(running[i] or 0) or 0
-    if slot == SEEDS then
-      wait = 0
-      limit = 1e9
-    elseif own[i] then
-      wait, limit, random = rule(own[i], delay, concurrency, randomize)
-    end
-    local open = 1
+    local wait, limit, random = pace_of(slot, own[i])
+    local b, open = tonumber(running[i] or 0) or 0, 1
     if budget > 0 and slot ~= SEEDS then open = budget - had(had_pages[i]) end
     if open > 0 and budget > 0 then limit = math.min(limit, open) end
     local want = math.min(limit - b, n)

@@ -1,5 +1,5 @@
 -- Every script is given the same KEYS in this order and reads no clock but Redis'.
--- Queues are the only computed names: requests (slot '') and requests:<slot>.
+-- Computed names: queues, which are requests (slot '') and requests:<slot>, and what stands below items (parts/consumers.lua).
 --
 --   queue member   <sequence, 12 hex><attempts, 2 hex><json>      score = -priority
 --   inflight       lease id -> "<score> <slot>\n<worker>\n<member>"
