@@ -20,6 +20,7 @@ type Exchanged struct {
 	Seeds    error         // why seeds were asked for and cannot be taken in (ErrWrongType); all else was done
 	Paused   bool
 	State    State // with the answer to a lease; else ""
+	Cookies  bool  // with the answer to a lease: NewCookies has something to tell, which the leased pages may need
 	Control  int64 // version of the crawl's Control, with the answer to a lease
 	Pending  int64
 	Filtered int       // children that were duplicates
@@ -94,6 +95,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 	case "ROLLBACK":
 		f.logger.Warn("redis has forgotten commits of this worker (restored from an older state?): starting over as a new one", "redis", f.client.name)
 		f.renew()
+		f.cookies = unknownChange
 		s.restart()
 		return nil
 	default:
@@ -229,10 +231,13 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	if told {
 		x.Spent = strings.Split(spent, "\n")
 	}
-	state, version, _ := strings.Cut(control, " ")
+	state, versions, _ := strings.Cut(control, " ")
+	version, cookies, _ := strings.Cut(versions, " ")
 	x.State, x.Pending = readState(state), r.num(4)
 	x.Paused = x.State == Paused
 	x.Control, _ = strconv.ParseInt(version, 10, 64)
+	change, _ := strconv.ParseInt(cookies, 10, 64)
+	x.Cookies = change != f.cookies
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
 		l.At = x.Now
