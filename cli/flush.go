@@ -10,7 +10,7 @@ import (
 	"luacrawl/scheduler"
 )
 
-const flushHelp = `The queue and the filter of a crawl go: the next run starts over, and the counts of status begin at zero. Seeds stay, and items, dead letters
+const flushHelp = `The queue, the filter and the cookies of a crawl go: the next run starts over, logged in nowhere, and the counts of status begin at zero. Seeds stay, and items, dead letters
 and counters unless they are named. It says what will go, asks, and refuses while a worker is alive.
 
 Examples:
@@ -22,7 +22,7 @@ Examples:
 func (p *program) flushCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "flush",
-		Usage:       "forget the queue and the filter of a crawl",
+		Usage:       "forget the queue, the filter and the cookies of a crawl",
 		UsageText:   "luacrawl flush SPIDER|FILE [OPTION...]",
 		ArgsUsage:   spiderOrFile,
 		Description: flushHelp,
@@ -70,6 +70,9 @@ func flushed(s scheduler.Status, o scheduler.FlushOptions) (goes, stays string) 
 	gone := []string{
 		thousands(s.Pending) + " pending", thousands(s.Delayed) + " delayed", thousands(s.InFlight) + " in flight",
 		plural(int(s.Seen), "fingerprint"),
+	}
+	if s.Cookies > 0 {
+		gone = append(gone, plural(int(s.Cookies), "cookie"))
 	}
 	left := []string{plural(int(s.Seeds), "seed")}
 	for _, part := range []struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -30,7 +31,8 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts in testdata/script are sessions at a command line. Each has a folder, a Redis ($REDIS) and the demo site
-// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent, $SITE/tagged?X says X in X-Robots-Tag) of its own.
+// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent, $SITE/tagged?X says X in X-Robots-Tag,
+// $SITE/cookie?a=1 sets a cookie and shows those that came) of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	hangs := time.Now().Add(6 * time.Minute)
@@ -104,6 +106,12 @@ func newSite() (*httptest.Server, error) {
 		for _, name := range []string{"Authorization", "Accept-Language", "Referer", "User-Agent"} {
 			fmt.Fprintf(w, "%s=%s;", name, r.Header.Get(name))
 		}
+	})
+	mux.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
+		if line, err := url.QueryUnescape(r.URL.RawQuery); err == nil && line != "" {
+			w.Header().Set("Set-Cookie", line)
+		}
+		fmt.Fprint(w, r.Header.Get("Cookie"))
 	})
 	mux.Handle("/blog/", http.StripPrefix("/blog", http.FileServer(http.Dir("../examples/blog/site"))))
 	return httptest.NewServer(mux), nil

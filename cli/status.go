@@ -211,6 +211,9 @@ func writeStatus(out io.Writer, s scheduler.Status, waits []sinkDown) error {
 	} {
 		fmt.Fprintf(t, "%s\t%s\t  %s\n", row.name, thousands(row.n), row.note)
 	}
+	if s.Cookies > 0 {
+		fmt.Fprintf(t, "cookies\t%s\t  in all jars\n", thousands(s.Cookies))
+	}
 	return t.Flush()
 }
 
@@ -243,6 +246,7 @@ type report struct {
 	Items       int64            `json:"items"`
 	Seen        int64            `json:"seen"`
 	DeadLetters int64            `json:"dead_letters"`
+	Cookies     int64            `json:"cookies"`
 	Slots       int64            `json:"slots"`
 	Epoch       int64            `json:"epoch"`
 	Workers     []string         `json:"workers"`
@@ -260,7 +264,7 @@ func reports(all []scheduler.Status, waits map[string][]sinkDown) []report {
 		list = append(list, report{
 			Spider: s.Spider, State: state(s), Enqueued: s.Enqueued, Pending: s.Pending, Delayed: s.Delayed, InFlight: s.InFlight,
 			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, Seen: s.Seen,
-			DeadLetters: s.DeadLetters, Slots: s.Slots, Epoch: s.Epoch,
+			DeadLetters: s.DeadLetters, Cookies: s.Cookies, Slots: s.Slots, Epoch: s.Epoch,
 			Workers: append([]string{}, s.Workers...), Stats: s.Stats, Control: s.Control.State, Live: s.Control.Live,
 			SinksDown: append([]sinkDown{}, waits[s.Spider]...),
 		})

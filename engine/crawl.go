@@ -53,6 +53,7 @@ type Crawl struct {
 	share    *share // of the Places
 	sinks    *sinks
 	robots   *robotsCache
+	jars     *cookieJars
 
 	unavailable unavailability
 	storeDown   storeDown
@@ -80,7 +81,7 @@ func New(o Options) (*Crawl, error) {
 	}
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
-		killed: make(chan struct{}), robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)),
+		killed: make(chan struct{}), robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)), jars: newCookieJars(o.Logger),
 	}
 	if c.Places == nil {
 		c.Places = NewPlaces()

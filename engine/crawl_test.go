@@ -235,7 +235,7 @@ func TestWhatAPageCauses(t *testing.T) {
 		set   func(*engine.Settings)
 	}{
 		{"page", scheduler.Request{URL: "/a"}, []string{`{"body":"page /a","path":"/a"}`}, 0, map[string]int64{"item_scraped_count": 1, "downloader/response_status_count/200": 2}, nil},
-		{"headers and cookies", scheduler.Request{URL: "/cookie", Cookies: map[string]string{"b": "2", "a": "1"}, Headers: http.Header{"X-A": {"!"}}}, []string{`{"body":"a=1; b=2!","path":"/cookie"}`}, 0, none, nil},
+		{"headers and cookies", scheduler.Request{URL: "/cookie", Cookies: scheduler.RequestCookies{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}, Headers: http.Header{"X-A": {"!"}}}, []string{`{"body":"a=1; b=2!","path":"/cookie"}`}, 0, none, nil},
 		{"post", scheduler.Request{URL: "/post", Method: "POST", Body: []byte("x=1")}, []string{`{"body":"POSTx=1","path":"/post"}`}, 0, none, nil},
 		{"redirect keeps the callback", scheduler.Request{URL: "/moved"}, []string{`{"body":"page /b","path":"/b"}`}, 0, map[string]int64{"redirect/count": 1}, nil},
 		{"redirect loop", scheduler.Request{URL: "/loop", Errback: "err"}, []string{`{"failed":"too_many_redirects"}`}, 1, map[string]int64{"redirect/count": 3}, func(s *engine.Settings) { s.RedirectMaxTimes = 3 }},

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +18,14 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	if method == "" {
 		method = http.MethodGet
 	}
+	header, err := p.outgoingHeader()
+	if err != nil {
+		return nil, err
+	}
 	p.count(statRequests, 1)
 	p.count(statMethod+method, 1)
 	started := time.Now()
-	got, err := p.Downloader.Fetch(ctx, &fetch.Request{Method: method, URL: r.URL, Header: requestHeader(r), Body: r.Body, Proxy: requestProxy(r)})
+	got, err := p.Downloader.Fetch(ctx, &fetch.Request{Method: method, URL: r.URL, Header: header, Body: r.Body, Proxy: requestProxy(r)})
 	p.Observer.Fetched(time.Since(started))
 	if err != nil {
 		return nil, err
@@ -33,29 +35,12 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	p.count(statResponseBytes, got.BytesReceived)
 	p.count(statusStat(got.Status), 1)
 	resp := newResponse(r, got)
+	p.keepCookies(resp)
 	resp.Crawler = p.robots.token
 	if p.site != nil {
 		resp.Sitemaps = p.site.sitemaps
 	}
 	return resp, nil
-}
-
-// requestHeader is what the spider asked for, with its cookies. The downloader adds its defaults.
-func requestHeader(r *scheduler.Request) http.Header {
-	if len(r.Cookies) == 0 {
-		return r.Headers
-	}
-	h := make(http.Header, len(r.Headers)+1)
-	maps.Copy(h, r.Headers)
-	pairs := make([]string, 0, len(r.Cookies))
-	for _, name := range slices.Sorted(maps.Keys(r.Cookies)) {
-		pairs = append(pairs, name+"="+r.Cookies[name])
-	}
-	if old := h.Get("Cookie"); old != "" {
-		pairs = append([]string{old}, pairs...)
-	}
-	h.Set("Cookie", strings.Join(pairs, "; "))
-	return h
 }
 
 // requestProxy is what meta.proxy says, as in Scrapy; null, false and "" are no proxy.
@@ -102,6 +87,7 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	next.URL = weburl.StripFragment(target)
 	next.RedirectTimes++
 	next.RetryTimes, next.Throttled = 0, 0
+	next.Cookies = nil // the jar has them, and knows to whom they go
 	next.Priority += redirectPriority
 	redirectMethod(&next, resp.Status)
 	if weburl.Host(next.URL) != weburl.Host(p.req.URL) || strings.HasPrefix(p.req.URL, "https:") && !strings.HasPrefix(next.URL, "https:") {
@@ -114,7 +100,8 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	p.count(statRedirects, 1)
 	switch {
 	case p.allowed(&next):
-		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next})
+		toItself := p.newCookies && next.Fingerprint() == p.req.Fingerprint() // "come again with this cookie"
+		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next, Force: toItself})
 	case p.files != nil:
 		p.giveUp(ctx, &Failure{Request: p.req, Response: resp, Reason: "bad_redirect", Message: "a redirect that the settings do not let pass"})
 	}
@@ -137,7 +124,6 @@ func redirectMethod(r *scheduler.Request, status int) {
 
 // dropCredentials keeps what was meant for one origin from another.
 func dropCredentials(r *scheduler.Request) {
-	r.Cookies = nil
 	r.Headers = r.Headers.Clone()
 	for _, name := range []string{"Authorization", "Cookie", "Host", "Proxy-Authorization"} {
 		r.Headers.Del(name)

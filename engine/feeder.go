@@ -161,6 +161,7 @@ func (f *feeder) take(r result) {
 	f.finish.lastWork = time.Now()
 	if r.outcome == nil {
 		f.crawl.inflight.remove(r.lease.ID)
+		f.crawl.jars.spoil()
 		f.unstarted = append(f.unstarted, r.lease.ID)
 		return
 	}
@@ -186,6 +187,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 		return errors.Join(err, f.keep(outs, x.Stored))
 	}
 	f.waiting = nil
+	unread := f.learnCookies(ctx, &x)
 	took := time.Since(now)
 	f.observe(took, len(outs), want)
 	f.rest = time.Now().Add(took)
@@ -206,7 +208,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	if seeds > 0 {
 		f.noteSeeds(x.Seeds)
 	}
-	return f.settle(outs, x.Stored)
+	return errors.Join(unread, f.settle(outs, x.Stored))
 }
 
 // observe tells of an exchange.
@@ -307,5 +309,5 @@ func leaseURL(l scheduler.Lease) string {
 	if l.Request != nil {
 		return l.Request.URL
 	}
-	return clip(string(l.Seed))
+	return clip(withoutCookies(string(l.Seed)))
 }

@@ -133,10 +133,15 @@ func (p *page) fetchFile(ctx context.Context) error {
 			file.Discard()
 		}
 	}()
+	header, err := p.outgoingHeader()
+	if err != nil {
+		p.downloadFailed(ctx, err)
+		return nil
+	}
 	p.count(statRequests, 1)
 	p.count(statMethod+http.MethodGet, 1)
 	store := p.files.store
-	got, err := p.Downloader.Save(ctx, &fetch.Request{Method: http.MethodGet, URL: p.req.URL, Header: requestHeader(p.req)}, fetch.SaveOptions{
+	got, err := p.Downloader.Save(ctx, &fetch.Request{Method: http.MethodGet, URL: p.req.URL, Header: header}, fetch.SaveOptions{
 		MaxSize: store.MaxSize, Timeout: store.Timeout,
 		To: func(status int, header http.Header) (to io.Writer, err error) {
 			if status != http.StatusOK {
@@ -169,7 +174,9 @@ func (p *page) fetchFile(ctx context.Context) error {
 	p.count(statDownloaded, 1)
 	p.count(statResponseBytes, got.BytesReceived)
 	p.count(statusStat(got.Status), 1)
-	return p.fileCame(ctx, newResponse(p.req, got), file)
+	resp := newResponse(p.req, got)
+	p.keepCookies(resp)
+	return p.fileCame(ctx, resp, file)
 }
 
 // fileCame deals with a whole response; file is nil unless its status is 200.

@@ -61,6 +61,7 @@ type Settings struct {
 	CloseSpiderItemCount  int64
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
+	CookiesEnabled        bool
 	RobotsMetaObey        bool
 	AllowPrivateAddresses bool
 	SinkBuffer            int                     // pages that may wait for a sink beyond those in flight
@@ -100,6 +101,7 @@ func DefaultSettings() Settings {
 		Grace:                       30 * time.Second,
 		LogLevel:                    "info",
 		RobotstxtObey:               true,
+		CookiesEnabled:              true,
 		SinkBuffer:                  200,
 	}
 }
@@ -167,6 +169,7 @@ var settingTable = []setting{
 	{"closespider_itemcount", false, "items", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderItemCount }, 0, 1<<62)},
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
 	{"robotstxt_obey", false, "true or false", "keep out of what a site's robots.txt forbids, and keep its crawl-delay", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
+	{"cookies_enabled", false, "true or false", "keep cookies and send them, for the whole fleet; meta.cookiejar names a jar of its own", flag(func(s *Settings) *bool { return &s.CookiesEnabled })},
 	{"robots_meta_obey", false, "true or false", "take no items from pages that say noindex, and no requests from those that say nofollow", flag(func(s *Settings) *bool { return &s.RobotsMetaObey })},
 	{"allow_private_addresses", false, "true or false", "connect to loopback, private, metadata and all other addresses", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
 	{"allow_addresses", false, "addresses and ranges", "that may be connected to though they are not public, as in 10.1.0.0/16", allowAddresses},

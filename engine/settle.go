@@ -14,6 +14,7 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 		c.inflight.remove(o.Lease.ID)
 		if !stored[i] {
 			f.lost++
+			c.jars.spoil()
 			c.Logger.Warn("a page came too late and was not stored: its lease had expired", slog.String("url", leaseURL(o.Lease)))
 			continue
 		}

@@ -113,7 +113,7 @@ func (f *feeder) deliver(ctx context.Context, pages []*page) ([]*scheduler.Outco
 func startFault(seed []byte, err error) error {
 	var script *ScriptError
 	if errors.As(err, &script) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("start URL %.200q: %w", seed, err)
+		return fmt.Errorf("start URL %.200q: %w", withoutCookies(string(seed)), err)
 	}
 	return &StartError{Seed: string(seed), Err: err}
 }
@@ -125,7 +125,7 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	return fmt.Sprintf("start URL %.200q cannot be used: %s", e.Seed, e.Err)
+	return fmt.Sprintf("start URL %.200q cannot be used: %s", withoutCookies(e.Seed), e.Err)
 }
 
 func (e *StartError) Unwrap() error { return e.Err }

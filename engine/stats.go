@@ -46,6 +46,7 @@ const (
 	statRobotsFailed    = "robotstxt/exception_count"
 	statRobotsForbidden = "robotstxt/forbidden"
 	statRobotsWaited    = "robotstxt/handed_back"
+	statCookiesRefused  = "cookies/refused"
 	mostDropReasonBytes = 100
 )
 

@@ -39,7 +39,9 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (p *page, out *s
 	p = newPage(w.crawl, lease)
 	defer func() {
 		if r := recover(); r != nil {
+			changed := p.out.Cookies // the pages here have them
 			p = newPage(w.crawl, lease)
+			p.out.Cookies = changed
 			p.fail(fmt.Errorf("internal error: %v", r))
 			out = p.out
 		}
@@ -71,6 +73,10 @@ type page struct {
 	files    *fileWork
 	site     *siteRobots // what robots.txt says, once it has allowed the page
 	from     *referrer   // what requests of the call tell of; nil for nothing
+
+	jar          string // of the request
+	keepsCookies bool   // they are sent and kept
+	newCookies   bool   // the response has changed some
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -122,7 +128,7 @@ func (p *page) seed(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		p.seedFailed(clip(string(p.lease.Seed)), err)
+		p.seedFailed(leaseURL(p.lease), err)
 		p.count(statSeedsBad, 1)
 		p.dead(scheduler.DeadSeed, scheduler.ReasonBadSeed, err)
 		return
@@ -326,7 +332,7 @@ func (p *page) itemFailed(f FailedItem) {
 // seedTooLong gives a seed up for its URL. Whatever else the seed gave is kept.
 func (p *page) seedTooLong(r *scheduler.Request) {
 	err := fmt.Errorf("its URL has %d bytes, more than the %d of setting urllength_limit", len(r.URL), p.Settings.URLLengthLimit)
-	p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", clip(string(p.lease.Seed))), slog.Any("error", err))
+	p.Logger.Warn("a seed could not be used and went to dead", slog.String("seed", leaseURL(p.lease)), slog.Any("error", err))
 	p.count(statSeedsBad, 1)
 	if p.out.GivenUp() {
 		return // one letter a seed

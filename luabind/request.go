@@ -139,11 +139,7 @@ func (v *vm) requestIndex(L *lua.LState) int {
 	case "headers":
 		L.Push(v.headerTable(r.Headers))
 	case "cookies":
-		t := v.L.CreateTable(0, 4)
-		for k, value := range r.Cookies {
-			t.RawSetString(k, lua.LString(value))
-		}
-		L.Push(t)
+		L.Push(v.cookieTable(r.Cookies))
 	case "replace":
 		L.Push(L.NewFunction(v.requestReplace))
 	default:

@@ -129,17 +129,6 @@ func setHeaders(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
 	return err
 }
 
-func setCookies(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
-	r.Cookies = map[string]string{}
-	return eachString(lv, func(name, value string) error {
-		if !httpguts.ValidHeaderFieldName(name) || strings.ContainsAny(value, ";\r\n\x00") {
-			return fmt.Errorf("has %q: %q, which cannot be sent as a cookie", name, value)
-		}
-		r.Cookies[name] = value
-		return nil
-	})
-}
-
 // eachString walks a table of names and strings, numbers, or lists of them.
 func eachString(lv lua.LValue, take func(name, value string) error) error {
 	t, ok := lv.(*lua.LTable)

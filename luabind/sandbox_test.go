@@ -79,7 +79,9 @@ func TestRequestValue(t *testing.T) {
 		`return r.headers["User-Agent"], r.headers["X-List"], r.cookies.c, r.meta.a[1], tostring(r)`:              `[u a, 1 1 1 <POST http://x.test/a%20b>]`,
 		`local s = r:replace { priority = 4, method = "GET" } return s.priority, s.method, s.url, r.priority`:     `[4 GET http://x.test/a%20b 3]`,
 		`return #r.fingerprint, getmetatable(r)`:                                                                  `[40 request]`,
-		`local s = r:replace { slot = "API.test:80" } return r.slot, s.slot, s:replace { slot = false }.slot`:     `[<nil> api.test <nil>]`,
+		`local c = r:replace { cookies = { { name = "n", value = 7, domain = "x.test", path = "/p", secure = false }, { name = "o", value = "" } } }.cookies return #c, c[1].name, c[1].value, c[1].domain, c[1].path, c[1].secure, c[2].value, c[2].path, c[2].secure`: `[2 n 7 x.test /p false  <nil> <nil>]`,
+		`return r:replace { cookies = { { name = "n", value = 7 } } }.cookies.n, next(r:replace { cookies = {} }.cookies), r:replace { cookies = r.cookies }.cookies.c`:                                                                                                 `[7 <nil> 1]`,
+		`local s = r:replace { slot = "API.test:80" } return r.slot, s.slot, s:replace { slot = false }.slot`:                                                                                                                                                           `[<nil> api.test <nil>]`,
 		`r.meta.b = 2 return r.meta.b`: `[2]`,
 	} {
 		if got := fmt.Sprint(luabindtest.Run(t, r+chunk)); got != want {

@@ -27,6 +27,7 @@ type seedFields struct {
 	URL        string                     `json:"url"`
 	Method     string                     `json:"method"`
 	Headers    map[string]string          `json:"headers"`
+	Cookies    scheduler.RequestCookies   `json:"cookies"`
 	Body       string                     `json:"body"`
 	Meta       map[string]json.RawMessage `json:"meta"`
 	Priority   int32                      `json:"priority"`
@@ -42,7 +43,7 @@ var seedTypes = map[string]string{
 	"priority": "a whole number of at most 9 digits", "dont_filter": "true or false",
 }
 
-var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter", "slot"}
+var seedKeys = []string{"url", "method", "headers", "cookies", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter", "slot"}
 
 // defaultRequests is what a spider without make_request_from_data makes of a seed: a URL, or a JSON object.
 func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
@@ -110,6 +111,9 @@ func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
 	if r.Headers, err = seedHeaders(f.Headers); err != nil {
 		return nil, err
 	}
+	if r.Cookies = f.Cookies; checkCookies(r.Cookies) != nil {
+		return nil, fmt.Errorf("it %w", checkCookies(r.Cookies))
+	}
 	if r.CbKwargs, err = seedKwargs(f.CbKwargs); err != nil {
 		return nil, err
 	}
@@ -143,6 +147,9 @@ func seedJSONError(err error) error {
 	if errors.As(err, &wrong) {
 		field, _, _ := strings.Cut(wrong.Field, ".")
 		return fmt.Errorf("%s holds a JSON %s; it must be %s", wrong.Field, wrong.Value, seedTypes[field])
+	}
+	if wrong := (*json.SyntaxError)(nil); !errors.As(err, &wrong) {
+		return err // what the cookies say
 	}
 	return fmt.Errorf("it begins like a JSON object and is none: %w", err)
 }

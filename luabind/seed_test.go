@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 
 	"luacrawl/engine"
 	"luacrawl/luabind"
 	"luacrawl/luabind/luabindtest"
+	"luacrawl/scheduler"
 )
 
 func TestDefaultSeeds(t *testing.T) {
@@ -47,6 +49,26 @@ func TestDefaultSeeds(t *testing.T) {
 	}
 }
 
+func TestCookiesOfSeeds(t *testing.T) {
+	t.Parallel()
+	no := false
+	s := spider(t, "")
+	for cookies, want := range map[string]scheduler.RequestCookies{
+		`{"b":"2","a":1}`: {{Name: "a", Value: "1"}, {Name: "b", Value: "2"}},
+		`null`:            nil,
+		`[{"name":"a","value":"1","domain":"x.test","path":"/p","secure":false,"httpOnly":true},{"name":"b","value":-1.50}]`: {
+			{Name: "a", Value: "1", Domain: "x.test", Path: "/p", Secure: &no}, {Name: "b", Value: "-1.50"},
+		},
+	} {
+		out, err := s.Seed(`{"url":"http://x.test/","cookies":` + cookies + `}`)
+		if err != nil {
+			t.Errorf("%s: %v", cookies, err)
+		} else if got := out.Requests[0]; !reflect.DeepEqual(got.Cookies, want) || got.Meta != nil {
+			t.Errorf("%s: %+v, meta %s", cookies, got.Cookies, got.Meta)
+		}
+	}
+}
+
 // TestBadSeeds: the reason goes to a dead letter, and is no mistake of the script.
 func TestBadSeeds(t *testing.T) {
 	t.Parallel()
@@ -76,6 +98,11 @@ func TestBadSeeds(t *testing.T) {
 		`{"url":"http://x.test/","method":"A B"}`:          `method "A B" is not an HTTP method`,
 		`{"url":"http://x.test/","headers":{"a b":"c"}}`:   `header "a b": "c" cannot be sent`,
 		`{"url":"http://x.test/","headers":{"a":1}}`:       "headers holds a JSON number; it must be an object of strings",
+		`{"url":"http://x.test/","cookies":"a=1"}`:         "cookies must be an object of names and values, or a list of objects with name and value",
+		`{"url":"http://x.test/","cookies":{"a":[1]}}`:     "cookies hold a value that is neither a string nor a number",
+		`{"url":"http://x.test/","cookies":[{"value":1}]}`: "cookie 1 of the list has no name",
+		`{"url":"http://x.test/","cookies":[1]}`:           "cookies must be a list of objects with name, value, domain and path",
+		`{"url":"http://x.test/","cookies":{"a":"b;c"}}`:   `it has a cookie that is none: cookie "a": ";" in name`,
 		`{"url":"http://x.test/","callback":"othr"}`:       `callback "othr" is no function of the spider; did you mean "other"?`,
 		"http://x.test/ http://y.test/" + "\x00":           "",
 		`{"url":"http://x.test/","dont_filter":"perhaps"}`: "dont_filter holds a JSON string; it must be true or false",

@@ -27,6 +27,7 @@ type commit struct {
 	args     []any
 	parts    []part
 	counters map[string]int64 // of all parts
+	cookies  []any            // of all parts
 	children int
 	bytes    int
 }
@@ -40,6 +41,7 @@ type part struct {
 	filtered []int     // children that the cache knows
 	counters []counter // a name may come twice
 	args     []any
+	cookies  []CookieChange
 	bytes    int
 }
 
@@ -78,7 +80,6 @@ func (s *sending) restart() { clear(s.upto) }
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
 	c.args = make([]any, 9, 1024)
 	c.args[5] = f.cfg.ItemStream
-	c.args[6], c.args[7], c.args[8] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
 	c.counters = map[string]int64{}
 	defer func() { c.seal() }()
 	for i, o := range s.outcomes {
@@ -92,6 +93,7 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 		}
 		c.parts = append(c.parts, p)
 		c.args = append(c.args, p.args...)
+		c.cookies = p.cookieArgs(c.cookies, len(c.parts))
 		for _, n := range p.counters {
 			c.counters[n.name] += n.by
 		}
@@ -104,12 +106,13 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 	return c, false
 }
 
-// seal ends the arguments with the counters of all parts.
+// seal ends the arguments with the counters and the cookies of all parts.
 func (c *commit) seal() {
 	c.args = append(c.args, len(c.counters))
 	for name, by := range c.counters {
 		c.args = append(c.args, name, by)
 	}
+	c.args = append(c.args, c.cookies...)
 }
 
 // part filters and encodes what is left of an outcome: all of it, or a chunk of its children when that is too much for one script
@@ -119,8 +122,9 @@ func (f *Frontier) part(index int, o *Outcome, from int) part {
 	if n := o.indivisible(); n > hugeOutcome {
 		o = f.tooMany(o, n)
 	}
+	p.takeCookies(o, from)
 	todo, checked := f.unknown(&p, o, from)
-	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 5*len(todo)
+	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(p.cookies) + 5*len(todo)
 	if checked == 0 || values <= maxValues {
 		kids, letters := f.children(&p, o, todo)
 		if p.bytes <= maxBytes || checked == 0 {
@@ -154,13 +158,14 @@ func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked i
 // chunk is the first piece of an outcome's children.
 func (f *Frontier) chunk(p part, o *Outcome, todo []int) part {
 	p.final, p.sent, p.bytes = false, nil, 0
+	p.takeCookies(&Outcome{Cookies: p.cookies}, 0)
 	var kids []any
 	var letters []DeadLetter
 	for _, i := range todo {
 		if o.Children[i].forced() {
 			continue
 		}
-		if len(p.sent)+len(letters) == chunkSize || p.bytes > maxBytes/2 {
+		if n := len(p.sent) + len(letters); n == chunkSize || n > 0 && p.bytes > maxBytes/2 {
 			break
 		}
 		kids, letters = f.child(&p, kids, letters, o, i)
@@ -268,7 +273,7 @@ func printable(r rune) rune {
 
 // indivisible is how many values must ride in one commit: all but the children that the duplicate filter makes safe to repeat.
 func (o *Outcome) indivisible() int {
-	n := len(o.Items) + len(o.Dead) + 2*len(o.Stats)
+	n := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(o.Cookies)
 	for i := range o.Children {
 		if o.Children[i].forced() {
 			n += 5
@@ -285,7 +290,7 @@ func (f *Frontier) tooMany(o *Outcome, n int) *Outcome {
 		d.Kind = DeadSeed
 	}
 	d.Describe(o.Lease)
-	return &Outcome{Lease: o.Lease, Dead: []DeadLetter{d}}
+	return &Outcome{Lease: o.Lease, Dead: []DeadLetter{d}, Cookies: o.Cookies}
 }
 
 // when is a child's start as scripts/commit.lua reads it.

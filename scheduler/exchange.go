@@ -20,6 +20,7 @@ type Exchanged struct {
 	Seeds    error         // why seeds were asked for and cannot be taken in (ErrWrongType); all else was done
 	Paused   bool
 	State    State // with the answer to a lease; else ""
+	Cookies  bool  // with the answer to a lease: NewCookies has something to tell, which the leased pages may need
 	Control  int64 // version of the crawl's Control, with the answer to a lease
 	Pending  int64
 	Filtered int       // children that were duplicates
@@ -60,6 +61,7 @@ func (f *Frontier) commit(ctx context.Context, s *sending, c *commit, x *Exchang
 	number := f.number + 1
 	c.args[0], c.args[1], c.args[2] = f.processID(), number, flag(f.cfg.Queue == QueueLIFO)
 	c.args[3], c.args[4] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts)
+	c.args[6], c.args[7], c.args[8] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
 	var r answer
 	var asked error // what became of the question for leases
 	err := f.client.try(ctx, func() error {
@@ -93,6 +95,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 	case "ROLLBACK":
 		f.logger.Warn("redis has forgotten commits of this worker (restored from an older state?): starting over as a new one", "redis", f.client.name)
 		f.renew()
+		f.cookies = unknownChange
 		s.restart()
 		return nil
 	default:
@@ -228,10 +231,13 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	if told {
 		x.Spent = strings.Split(spent, "\n")
 	}
-	state, version, _ := strings.Cut(control, " ")
+	state, versions, _ := strings.Cut(control, " ")
+	version, cookies, _ := strings.Cut(versions, " ")
 	x.State, x.Pending = readState(state), r.num(4)
 	x.Paused = x.State == Paused
 	x.Control, _ = strconv.ParseInt(version, 10, 64)
+	change, _ := strconv.ParseInt(cookies, 10, 64)
+	x.Cookies = change != f.cookies
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
 		l.At = x.Now

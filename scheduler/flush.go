@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// FlushOptions say what a flush takes beside queues, leases and the filter.
+// FlushOptions say what a flush takes beside queues, leases, the filter and the cookies.
 type FlushOptions struct {
 	Force              bool // even while a worker is alive: its leases are void
 	Items, Dead, Stats bool
 }
 
-// Flush throws away queues, leases and the filter: every lease is void. Seeds and rules stay, and items, dead letters and stats unless
+// Flush throws away queues, leases, the filter and the cookies: every lease is void. Seeds and rules stay, and items, dead letters and stats unless
 // the options say otherwise; the counters of the next crawl start at zero. ErrFleetAlive says that a worker is alive.
 func (c *Client) Flush(ctx context.Context, spider string, keys Keys, o FlushOptions) error {
 	if err := checkSpider(spider); err != nil {

@@ -15,10 +15,10 @@ const FilesCallback = "@files"
 
 // Request is one page to fetch, as a frontier holds it.
 type Request struct {
-	URL      string            // absolute http(s) URL, normalised as WHATWG URL has it
-	Method   string            // upper case; "" means GET
-	Headers  http.Header       // what the spider asked for, beside the defaults
-	Cookies  map[string]string // sent with this request only
+	URL      string         // absolute http(s) URL, normalised as WHATWG URL has it
+	Method   string         // upper case; "" means GET
+	Headers  http.Header    // what the spider asked for, beside the defaults
+	Cookies  RequestCookies // merged into the request's jar before it is sent
 	Body     []byte
 	Callback string // the spider's function for the response; "" means parse
 	Errback  string // the spider's function for a failure; "" means none

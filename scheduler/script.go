@@ -45,7 +45,7 @@ func mustRead(name string) string {
 
 var (
 	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget", "throttle")
-	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	refillScript  = newScript("refill")
@@ -67,6 +67,7 @@ var (
 	slotsScript   = newScript("slots", "rules", "throttle")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
+	cookiesScript = newScript("cookies")
 
 	robotsLookScript = newScript("robots_look", "rules", "robots", "pace", "throttle")
 	robotsKeepScript = newScript("robots_keep", "rules", "robots", "pace", "throttle")

@@ -12,7 +12,7 @@ import (
 type Status struct {
 	Spider                                           string
 	Enqueued, Pending, Delayed, InFlight, Done, Dead int64 // Dead: requests and seeds that were given up
-	Seeds, Items, DeadLetters, Seen                  int64 // lengths of start_urls, items, dead, dupefilter
+	Seeds, Items, DeadLetters, Seen, Cookies         int64 // lengths of start_urls, items, dead, dupefilter, cookies
 	Paused, Finished                                 bool
 	Control                                          Control // what people have told it
 	Epoch                                            int64
@@ -39,7 +39,7 @@ func readStatus(spider string, r *answer) Status {
 	meta := r.fields(8)
 	s := Status{
 		Spider: spider, InFlight: r.num(1), Seeds: r.num(2), Delayed: r.num(3), Items: r.num(4),
-		DeadLetters: r.num(5), Seen: r.num(6), Slots: r.num(7), Paused: meta["paused"] == "1",
+		DeadLetters: r.num(5), Seen: r.num(6), Slots: r.num(7), Cookies: r.num(11), Paused: meta["paused"] == "1",
 	}
 	s.Control = readControl(meta)
 	s.Pending = r.num(0) - s.Delayed

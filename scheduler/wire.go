@@ -21,23 +21,23 @@ const headSize = 14
 
 // wire is the JSON form of a Request: defaults left out, what the spider owns apart from what the engine keeps.
 type wire struct {
-	Version    int               `json:"v"`
-	URL        string            `json:"url"`
-	Method     string            `json:"method,omitempty"`
-	Headers    http.Header       `json:"headers,omitempty"`
-	Referer    string            `json:"referer,omitempty"` // in place of headers, for the many that have no other
-	Cookies    map[string]string `json:"cookies,omitempty"`
-	Body       string            `json:"body,omitempty"`
-	BodyBase64 []byte            `json:"body_base64,omitempty"`
-	Callback   string            `json:"callback,omitempty"`
-	Errback    string            `json:"errback,omitempty"`
-	Meta       json.RawMessage   `json:"meta,omitempty"`
-	CbKwargs   json.RawMessage   `json:"cb_kwargs,omitempty"`
-	Priority   int               `json:"priority,omitempty"`
-	DontFilter bool              `json:"dont_filter,omitempty"`
-	NotBefore  int64             `json:"not_before,omitempty"` // Unix milliseconds
-	Slot       string            `json:"slot,omitempty"`
-	State      *wireState        `json:"state,omitempty"`
+	Version    int             `json:"v"`
+	URL        string          `json:"url"`
+	Method     string          `json:"method,omitempty"`
+	Headers    http.Header     `json:"headers,omitempty"`
+	Referer    string          `json:"referer,omitempty"` // in place of headers, for the many that have no other
+	Cookies    RequestCookies  `json:"cookies,omitempty"`
+	Body       string          `json:"body,omitempty"`
+	BodyBase64 []byte          `json:"body_base64,omitempty"`
+	Callback   string          `json:"callback,omitempty"`
+	Errback    string          `json:"errback,omitempty"`
+	Meta       json.RawMessage `json:"meta,omitempty"`
+	CbKwargs   json.RawMessage `json:"cb_kwargs,omitempty"`
+	Priority   int             `json:"priority,omitempty"`
+	DontFilter bool            `json:"dont_filter,omitempty"`
+	NotBefore  int64           `json:"not_before,omitempty"` // Unix milliseconds
+	Slot       string          `json:"slot,omitempty"`
+	State      *wireState      `json:"state,omitempty"`
 }
 
 type wireState struct {
@@ -116,9 +116,11 @@ func (r *Request) checkText() error {
 			}
 		}
 	}
-	for name, v := range r.Cookies {
-		if !utf8.ValidString(name) || !utf8.ValidString(v) {
-			return fmt.Errorf("cookie %q is not UTF-8", name)
+	for _, c := range r.Cookies {
+		for _, s := range []string{c.Name, c.Value, c.Domain, c.Path} {
+			if !utf8.ValidString(s) {
+				return fmt.Errorf("cookie %q is not UTF-8", c.Name)
+			}
 		}
 	}
 	switch {

@@ -21,7 +21,7 @@ func TestWireForm(t *testing.T) {
 		"defaults": {Request{URL: "http://a.test/", Method: "GET", Callback: "parse", Meta: json.RawMessage("{}"), CbKwargs: json.RawMessage("null")}, `{"v":1,"url":"http://a.test/"}`},
 		"all": {
 			Request{
-				URL: "http://a.test/", Method: "POST", Headers: http.Header{"A": {"1", "2"}}, Cookies: map[string]string{"c": "d"},
+				URL: "http://a.test/", Method: "POST", Headers: http.Header{"A": {"1", "2"}}, Cookies: RequestCookies{{Name: "c", Value: "d"}},
 				Body: []byte("é"), Callback: "detail", Errback: "failed", Meta: json.RawMessage(`{"depth": 1}`), CbKwargs: json.RawMessage(`{"x":[1]}`),
 				Priority: -3, DontFilter: true, NotBefore: time.UnixMilli(1700000000123), Slot: "api",
 				Depth: 2, RedirectTimes: 3, RetryTimes: 4, Returned: 5, Revision: "ab12",
@@ -29,6 +29,14 @@ func TestWireForm(t *testing.T) {
 			`{"v":1,"url":"http://a.test/","method":"POST","headers":{"A":["1","2"]},"cookies":{"c":"d"},"body":"é","callback":"detail","errback":"failed",` +
 				`"meta":{"depth":1},"cb_kwargs":{"x":[1]},"priority":-3,"dont_filter":true,"not_before":1700000000123,"slot":"api",` +
 				`"state":{"depth":2,"redirect_times":3,"retry_times":4,"returned":5,"revision":"ab12"}}`,
+		},
+		"cookies with more to say": {
+			Request{URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "<&>", Domain: "a.test", Path: "/p", Secure: new(bool)}, {Name: "d"}}},
+			`{"v":1,"url":"http://a.test/","cookies":[{"name":"c","value":"<&>","domain":"a.test","path":"/p","secure":false},{"name":"d","value":""}]}`,
+		},
+		"cookies of one name": {
+			Request{URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "1"}, {Name: "c", Value: "2"}}},
+			`{"v":1,"url":"http://a.test/","cookies":[{"name":"c","value":"1"},{"name":"c","value":"2"}]}`,
 		},
 		"a Referer alone":    {Request{URL: "http://a.test/", Headers: http.Header{"Referer": {"http://b.test/"}}}, `{"v":1,"url":"http://a.test/","referer":"http://b.test/"}`},
 		"an empty Referer":   {Request{URL: "http://a.test/", Headers: http.Header{"Referer": {""}}}, `{"v":1,"url":"http://a.test/","headers":{"Referer":[""]}}`},
@@ -64,7 +72,7 @@ func TestEncodeRefuses(t *testing.T) {
 	for want, r := range map[string]Request{
 		"no url":                    {},
 		`header "X" is not UTF-8`:   {URL: "http://a.test/", Headers: http.Header{"X": {"\xff"}}},
-		`cookie "c" is not UTF-8`:   {URL: "http://a.test/", Cookies: map[string]string{"c": "\xff"}},
+		`cookie "c" is not UTF-8`:   {URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "\xff"}}},
 		"meta is not a JSON object": {URL: "http://a.test/", Meta: json.RawMessage(`[1]`)},
 		"unexpected end":            {URL: "http://a.test/", CbKwargs: json.RawMessage(`{"a":`)},
 		"url is not UTF-8":          {URL: "http://a.test/\xff"},
@@ -100,6 +108,8 @@ func TestDecodeRefuses(t *testing.T) {
 		`[]`:                                    "not a request in JSON",
 		`null`:                                  "version 0",
 		`{"v":1,"url":"u","priority":"high"}`:   "priority",
+		`{"v":1,"url":"u","cookies":"a=1"}`:     "cookies must be an object",
+		`{"v":1,"url":"u","cookies":{"a":[]}}`:  "neither a string nor a number",
 		`{"v":1,"url":"u","meta":[1]}`:          "meta is not a JSON object",
 		`{"v":1,"url":"u","body_base64":"%%"}`:  "base64",
 		`{"v":1,"url":"u","priority":1e99}`:     "priority",

@@ -13,7 +13,8 @@
 --         hold           '0', or '<ms> <why>': keep off the slot for so long
 --         answer         what the response says of the pace that its site bears (parts/answers.lua); '' for nothing
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
---       and last nt (counter by)...: the counters of all outcomes added up
+--       then nt (counter by)...: the counters of all outcomes added up
+--       and last (outcome field value)...: the cookies that an outcome changes; value '' deletes
 --       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums, or when there is a budget of pages
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
@@ -75,6 +76,11 @@ local by = {}
 for _ = 1, count() do
   at = at + 2
   by[ARGV[at - 1] or ''] = tonumber(ARGV[at] or '') or error('commit: argument ' .. at .. ' is not a number')
+end
+local jars = at
+for k = jars + 1, #ARGV, 3 do
+  at = k + 2
+  if not outcomes[tonumber(ARGV[k])] then error('commit: argument ' .. k .. ' is not an outcome') end
 end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
@@ -224,6 +230,7 @@ bump('scheduler/enqueued', nkids)
 bump('scheduler/done', done)
 bump('scheduler/dead', given_up)
 bump('dupefilter/filtered', filtered)
+local changed = weigh_cookies(jars, flags)
 if #put > 0 then redis.call(stream and 'XLEN' or 'LLEN', items) end
 if #letters > 0 or nkids > 0 then redis.call('LLEN', dead) end
 if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end
@@ -256,6 +263,7 @@ end
 if #fields == 0 then redis.call('HLEN', stats) end
 
 -- 4. write. What needs memory comes first: out of memory a script fails at its first write. The lease ends last.
+if changed then write_cookies(changed) end
 if stream then
   for _, v in ipairs(put) do
     local cut = string.find(v, '\n', 1, true)

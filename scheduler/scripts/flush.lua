@@ -1,4 +1,4 @@
--- flush: throw away queues, leases and filter. Seeds and rules stay; items, dead letters and stats unless they are named.
+-- flush: throw away queues, leases, filter and cookies. Seeds and rules stay; items, dead letters and stats unless they are named.
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  force (1: even while a worker is alive), items, dead, stats (1: delete these too)

@@ -10,17 +10,17 @@
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
 -- Live settings that people have made (kept:...) go before what the fleet has agreed on (set:...), and that before the worker's own.
--- Returns {wait ms, now, epoch, "<state> <version of the control>[\n<slot>...]", pending, (id, slot, member)...}; the same nonce again gets the same
+-- Returns {wait ms, now, epoch, "<state> <version of the control> <last change of the cookies>[\n<slot>...]", pending, (id, slot, member)...}; the same nonce again gets the same
 -- leases. The slots have had all their pages, which is told once: what else waits there is taken out.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
   'set:download_delay_ms', 'set:concurrent_requests_per_domain', 'kept:randomize_download_delay', 'set:randomize_download_delay',
-  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'throttled')
+  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'throttled', 'cookies')
 local start = tonumber(ARGV[15])
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
-local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
+local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0') .. ' ' .. (state[16] or '0'), state[3] or '0'}
 for _, i in ipairs({9, 7}) do
   if state[i] and tonumber(state[i]) then delay = tonumber(state[i]) end
   if state[i + 1] and tonumber(state[i + 1]) then concurrency = tonumber(state[i + 1]) end

@@ -3,7 +3,6 @@ package cookies
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // Change is one cookie that was set, or is gone. Written as one field of a hash each, the changes of several workers do not undo
@@ -63,11 +62,4 @@ func (l *ledger) note(c Change) {
 // changes leaves out what came and went.
 func (l *ledger) changes() []Change {
 	return slices.DeleteFunc(l.list, func(c Change) bool { return c.Cookie == nil && l.added[c.Key] })
-}
-
-// Expire removes the cookies that are over at now.
-func (j *Jar) Expire(now time.Time) []Change {
-	l := newLedger(j)
-	l.expire(now)
-	return l.changes()
 }

@@ -4,6 +4,7 @@
 package cookies
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (c *Cookie) checkPrefix() error {
 	secure, host := hasPrefixFold(name, "__Secure-"), hasPrefixFold(name, "__Host-")
 	switch {
 	case (secure || host) && c.Name == "":
-		return fmt.Errorf("cookie without a name: its value %.40q looks like a name that promises something", c.Value)
+		return errors.New("cookie without a name: its value looks like a name that promises something")
 	case secure && !c.Secure:
 		return fmt.Errorf("cookie %.40q: it has to be Secure", c.Name)
 	case host && (!c.Secure || !c.HostOnly || c.Path != "/"):

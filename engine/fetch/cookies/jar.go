@@ -11,7 +11,7 @@ import (
 // useStep is how exactly Cookie.Used is known: a cookie that is sent with every page is not written for every page.
 const useStep = time.Hour
 
-// Jar is a set of cookies. It is not safe for concurrent use, but Header, Fields, Marshal and Len only read and may run side by side.
+// Jar is a set of cookies. It is not safe for concurrent use, but Header and Len only read and may run side by side.
 // Times come from the caller.
 type Jar struct {
 	sites   map[string]map[string]*Cookie // registrable domain -> Key -> cookie

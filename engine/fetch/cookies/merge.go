@@ -24,6 +24,12 @@ func (j *Jar) Merge(url string, list []RequestCookie, now time.Time) (changes []
 	})
 }
 
+// Check says what no request could send, whatever its URL.
+func (r RequestCookie) Check() error {
+	secure := Cookie{Name: trim(r.Name), Value: trim(r.Value), Secure: true, HostOnly: r.Domain == "", Path: "/"}
+	return secure.check()
+}
+
 func (r RequestCookie) cookie(s site, now time.Time) (*Cookie, error) {
 	c := &Cookie{
 		Name: trim(r.Name), Value: trim(r.Value), Domain: s.host, HostOnly: true, Path: r.Path, Secure: s.secure,

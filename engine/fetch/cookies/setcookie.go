@@ -8,14 +8,14 @@ import (
 )
 
 // parse reads a Set-Cookie header that came from s, in the steps of RFC 6265bis, 5.6 and 5.7. An error says why the cookie is not
-// taken.
+// taken, and shows no value.
 func parse(line string, s site, now time.Time) (*Cookie, error) {
-	if hasControl(line) {
-		return nil, fmt.Errorf("cookie %.40q: a control character", line)
-	}
 	pair, attributes, _ := strings.Cut(line, ";")
 	c := &Cookie{Domain: s.host, HostOnly: true, Path: s.defaultPath(), Created: now, Used: now}
 	c.Name, c.Value = splitPair(pair)
+	if hasControl(line) {
+		return nil, fmt.Errorf("cookie %.40q: a control character", c.Name)
+	}
 	a := readAttributes(attributes, now)
 	c.Secure, c.HTTPOnly, c.Expires = a.secure, a.httpOnly, a.expires(now)
 	if strings.HasPrefix(a.path, "/") {

@@ -10,11 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxStored is how long the text of one cookie, or of a whole jar, may be: what no jar of ours exceeds.
-const (
-	maxStoredCookie = 64 << 10
-	maxStoredJar    = 8 << 20
-)
+// maxStoredCookie is how long the text of a cookie may be: what none of ours exceeds.
+const maxStoredCookie = 64 << 10
 
 // stored is a cookie as JSON; times are Unix microseconds. The names are short because they are most of it.
 type stored struct {
@@ -73,16 +70,24 @@ func (c *Cookie) stored() stored {
 	return s
 }
 
-// Decode reads what Encode has written and checks that it is a cookie that a jar may hold.
+// Decode reads what Encode has written and checks that it is a cookie that a jar may hold. Errors show no values: they are credentials.
 func Decode(data string) (*Cookie, error) {
 	if len(data) > maxStoredCookie {
 		return nil, fmt.Errorf("stored cookie has %d bytes, more than %d", len(data), maxStoredCookie)
 	}
 	var s stored
 	if err := json.Unmarshal([]byte(data), &s); err != nil {
-		return nil, fmt.Errorf("stored cookie %.40q: %w", data, err)
+		return nil, fmt.Errorf("stored cookie is not one in JSON: %w", hideValue(err))
 	}
 	return s.cookie()
+}
+
+func hideValue(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("field %q has another type", wrong.Field)
+	}
+	return err
 }
 
 func (s stored) cookie() (*Cookie, error) {
@@ -108,48 +113,4 @@ func (s stored) cookie() (*Cookie, error) {
 
 func validHost(host string) bool {
 	return host != "" && host == strings.ToLower(host) && !strings.HasPrefix(host, ".") && !strings.ContainsAny(host, "; \t") && !hasControl(host)
-}
-
-var errNoJar = errors.New(`want {"cookies": [...]}`)
-
-// jarFile is a whole jar as JSON.
-type jarFile struct {
-	Cookies []stored `json:"cookies"`
-}
-
-// Marshal gives the whole jar as JSON for Unmarshal, what was used longest ago first.
-func (j *Jar) Marshal() []byte {
-	file := jarFile{Cookies: make([]stored, 0, j.count)}
-	for _, c := range leastUsed(j.all()) {
-		file.Cookies = append(file.Cookies, c.stored())
-	}
-	out, err := json.Marshal(file)
-	if err != nil {
-		panic("cookies: " + err.Error()) // as in Encode
-	}
-	return out
-}
-
-// Unmarshal reads what Marshal has written. It gives all or nothing: the error names the first cookie that is wrong.
-func Unmarshal(data []byte, now time.Time) (*Jar, error) {
-	if len(data) > maxStoredJar {
-		return nil, fmt.Errorf("stored jar has %d bytes, more than %d", len(data), maxStoredJar)
-	}
-	var file jarFile
-	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("stored jar %.40q: %w", data, err)
-	}
-	if file.Cookies == nil {
-		return nil, fmt.Errorf("stored jar %.40q: %w", data, errNoJar)
-	}
-	j := New()
-	for i, s := range file.Cookies {
-		c, err := s.cookie()
-		if err != nil {
-			return nil, fmt.Errorf("cookie %d of the jar: %w", i+1, err)
-		}
-		j.store(c)
-	}
-	newLedger(j).evict(now)
-	return j, nil
 }

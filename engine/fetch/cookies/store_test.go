@@ -18,27 +18,34 @@ func filled() *Jar {
 	return j
 }
 
+// restored is what a hash of the jar's cookies gives back.
+func restored(t *testing.T, j *Jar) *Jar {
+	t.Helper()
+	var changes []Change
+	for key, c := range j.all() {
+		read, err := Decode(c.Encode())
+		if err != nil {
+			t.Fatalf("stored and not read: %v", err)
+		}
+		changes = append(changes, Change{key, read})
+	}
+	back := New()
+	back.Apply(changes)
+	return back
+}
+
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	j := filled()
-	whole, err := Unmarshal(j.Marshal(), now)
-	if err != nil {
-		t.Fatal(err)
+	other := restored(t, j)
+	if diff := cmp.Diff(j.all(), other.all()); diff != "" {
+		t.Error(diff)
 	}
-	fields, changes, unread := FromFields(j.Fields(), now)
-	if changes != nil || unread != nil {
-		t.Errorf("changes %v, unread %v", changes, unread)
+	if other.count != j.count || other.size != j.size || other.created != j.created {
+		t.Errorf("counts %d %d %v, want %d %d %v", other.count, other.size, other.created, j.count, j.size, j.created)
 	}
-	for _, other := range []*Jar{whole, fields} {
-		if diff := cmp.Diff(j.all(), other.all()); diff != "" {
-			t.Error(diff)
-		}
-		if other.count != j.count || other.size != j.size || other.created != j.created {
-			t.Errorf("counts %d %d %v, want %d %d %v", other.count, other.size, other.created, j.count, j.size, j.created)
-		}
-		if got, want := other.Header("https://www.example.com/a/", now), j.Header("https://www.example.com/a/", now); got != want {
-			t.Errorf("header %q, want %q", got, want)
-		}
+	if got, want := other.Header("https://www.example.com/a/", now), j.Header("https://www.example.com/a/", now); got != want {
+		t.Errorf("header %q, want %q", got, want)
 	}
 }
 
@@ -85,41 +92,22 @@ func TestGarbage(t *testing.T) {
 		if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.50q: %v, want %q", data, err, want)
 		}
-		if _, err := Unmarshal([]byte(`{"cookies":[`+data+`]}`), now); err == nil && strings.TrimSpace(data) != "" {
-			t.Errorf("a jar of %.50q is read", data)
-		}
-	}
-	for _, data := range []string{"", "null", "[]", "{}", `{"cookies":null}`, "\x1f\x8b", `{"cookies":[{}`} {
-		if _, err := Unmarshal([]byte(data), now); err == nil || !strings.Contains(err.Error(), "jar") {
-			t.Errorf("jar %q: %v", data, err)
-		}
 	}
 }
 
-// TestFieldsInDisorder: what cannot be used is named, deleted, and costs nothing else.
-func TestFieldsInDisorder(t *testing.T) {
+// TestTogetherBeyondTheLimits: what several workers have put in is cut by the next one that writes.
+func TestTogetherBeyondTheLimits(t *testing.T) {
 	t.Parallel()
-	fields := filled().Fields()
-	n := len(fields)
-	fields["e.com;/;x"] = "garbage"
-	fields["wrong;/;a"] = fields["www.example.com;/a;a"]
-	for i := range 200 {
-		c := &Cookie{Name: fmt.Sprint(i), Domain: "many.com", HostOnly: true, Path: "/", Created: now, Used: now.Add(time.Duration(i))}
-		fields[c.Key()] = c.Encode()
+	j := New()
+	for i := range 2 * MaxPerSite {
+		c := &Cookie{Name: fmt.Sprint(i), Domain: "many.com", HostOnly: true, Path: "/", Created: now, Used: now.Add(time.Duration(i) * time.Second)}
+		j.Apply([]Change{{c.Key(), c}})
 	}
-	j, changes, unread := FromFields(fields, now.Add(200*time.Second))
-	if len(unread) != 2 || !strings.Contains(fmt.Sprint(unread), "wrong;/;a") {
-		t.Errorf("unread: %v", unread)
+	changes, _ := j.Receive("http://many.com/", []string{"new=1"}, now.Add(time.Hour))
+	if j.Len() != MaxPerSite || len(changes) != MaxPerSite+2 {
+		t.Errorf("%d cookies, %d changes", j.Len(), len(changes))
 	}
-	if want := n - 1 + MaxPerSite; j.Len() != want { // one is over
-		t.Errorf("%d cookies, want %d", j.Len(), want)
-	}
-	if len(changes) != 2+1+20 {
-		t.Errorf("%d changes", len(changes))
-	}
-	for _, c := range changes {
-		if c.Cookie != nil {
-			t.Errorf("%q is set", c.Key)
-		}
+	if header := j.Header("http://many.com/", now.Add(time.Hour)); !strings.Contains(header, "new=1") || strings.Contains(header, "100=") {
+		t.Errorf("header %s", header)
 	}
 }

@@ -1,4 +1,4 @@
--- flush empties the frontier and the filter. Every lease is void and every worker sees a new epoch.
+-- flush empties the frontier, the filter and the cookie jars. Every lease is void and every worker sees a new epoch.
 -- What it throws away is taken off scheduler/enqueued; the counters of now become the baseline of the next crawl.
 -- Members of the bare requests key that are not ours stay, and so does a key of another type: scrapy-redis keeps lists there.
 local function ours_only()
@@ -50,7 +50,12 @@ local function flush()
     end
   end
   for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
-  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, throttle)
+  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, throttle, cookies, cookie_changes)
+  local change = redis.call('HGET', meta, 'cookies')
+  if change then                                    -- whoever has copies of them is to ask for all
+    local number = string.format('%.0f', change + 1)
+    redis.call('HSET', meta, 'cookies', number, 'cookies_floor', number, 'cookies_bytes', 0)
+  end
   redis.call('HDEL', meta, 'finished', 'task_added', 'throttled')
   local _, _, run = string.find(redis.call('HGET', meta, 'task:on_finished') or '', '^(%d+)')
   if run then redis.call('HSET', meta, 'task:on_finished', string.format('%.0f', run + 1) .. ' 0 0 -') end

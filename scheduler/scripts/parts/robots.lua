@@ -4,7 +4,7 @@
 --            kind P: text is the policy, good until then
 --                 H: text is the URL that so many redirects have led to; whoever comes next goes on there
 --                 C: the same, and the holder of the lease is asking; when the lease ends, so does the claim
-local robots = KEYS[19]
+local robots = KEYS[21]
 local CLAIM = 3600000   -- ms for which the redirects of a claim are worth going on with
 
 -- robots_record reads a host's record: kind, until, redirects, lease, text. None, and what somebody has spoilt, is an H at its beginning.

@@ -1,0 +1,77 @@
+-- What commits change in the cookie jars. meta has, beside the two keys,
+--   cookies         number of the last change: workers ask for what came after the one that they know
+--   cookies_bytes   how much the fields of cookies hold
+--   cookies_floor   changes up to this one may be forgotten: who knows fewer asks for all
+-- Beyond these limits the cookies whose last change is the longest ago go; a worker notes the use of one as a change, once an hour.
+local COOKIES, COOKIE_BYTES = 100000, 67108864
+local COOKIE_TTL = 2592000000   -- ms after the last change of all
+
+-- make_room chooses the cookies that go, in w; values has those that are changed now, which stay.
+local function make_room(w, values, count)
+  local at = 0
+  while count > COOKIES or w.bytes > COOKIE_BYTES do
+    local old, fields = redis.call('ZRANGE', cookie_changes, at, at + 199, 'WITHSCORES'), {}
+    if #old == 0 then return end
+    for i = 1, #old, 2 do fields[#fields + 1] = old[i] end
+    local was = redis.call('HMGET', cookies, unpack(fields))
+    for i, f in ipairs(fields) do
+      if count <= COOKIES and w.bytes <= COOKIE_BYTES then return end
+      if not values[f] then
+        if was[i] then w.bytes = w.bytes - #f - #was[i] end
+        w.floor = old[2 * i]
+        w.forgotten[#w.forgotten + 1] = f
+        count = count - 1
+      end
+    end
+    at = at + 200
+  end
+end
+
+-- weigh_cookies reads ARGV behind from, of outcomes whose flag is '1', and gives what write_cookies writes; nothing for no change.
+local function weigh_cookies(from, flags)
+  local fields, values = {}, {}
+  for k = from + 1, #ARGV, 3 do
+    if flags[tonumber(ARGV[k])] == '1' then
+      local f = ARGV[k + 1]
+      if not values[f] then fields[#fields + 1] = f end
+      values[f] = ARGV[k + 2]                       -- of two in one commit the later stays
+    end
+  end
+  if #fields == 0 then return end
+  local state, count = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor'), redis.call('ZCARD', cookie_changes)
+  local w = {number = tonumber(state[1] or 0), bytes = tonumber(state[2] or 0), floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
+  if count == 0 then w.bytes = 0 end                -- they have expired
+  for i = 1, #fields, 1000 do
+    local j = math.min(i + 999, #fields)
+    local was = redis.call('HMGET', cookies, unpack(fields, i, j))
+    local known = redis.call('ZMSCORE', cookie_changes, unpack(fields, i, j))
+    for k = i, j do
+      local f, old = fields[k], was[k - i + 1]
+      w.number = w.number + 1
+      w.changes[#w.changes + 1] = string.format('%.0f', w.number)
+      w.changes[#w.changes + 1] = f
+      if old then w.bytes = w.bytes - #f - #old end
+      if not known[k - i + 1] then count = count + 1 end
+      if values[f] == '' then
+        w.gone[#w.gone + 1] = f
+      else
+        w.bytes = w.bytes + #f + #values[f]
+        w.set[#w.set + 1] = f
+        w.set[#w.set + 1] = values[f]
+      end
+    end
+  end
+  make_room(w, values, count)
+  return w
+end
+
+local function write_cookies(w)
+  each('ZADD', cookie_changes, w.changes)
+  each('HSET', cookies, w.set)
+  each('HDEL', cookies, w.gone)
+  each('HDEL', cookies, w.forgotten)
+  each('ZREM', cookie_changes, w.forgotten)
+  redis.call('HSET', meta, 'cookies', string.format('%.0f', w.number), 'cookies_bytes', string.format('%.0f', math.max(w.bytes, 0)), 'cookies_floor', w.floor)
+  redis.call('PEXPIRE', cookies, COOKIE_TTL)
+  redis.call('PEXPIRE', cookie_changes, COOKIE_TTL)
+end
