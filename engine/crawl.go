@@ -55,7 +55,7 @@ type Crawl struct {
 	robots   *robotsCache
 
 	unavailable unavailability
-	storeDown   storeDown
+	storesDown  map[float64]*storeDown // of Files
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -81,6 +81,7 @@ func New(o Options) (*Crawl, error) {
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
 		killed: make(chan struct{}), robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)),
+		storesDown: newStoresDown(o.Files),
 	}
 	if c.Places == nil {
 		c.Places = NewPlaces()

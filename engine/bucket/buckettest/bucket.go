@@ -156,7 +156,7 @@ func (b *Bucket) Objects(t *testing.T) map[string][]byte {
 // Put puts an object by the back door.
 func (b *Bucket) Put(t *testing.T, key, content string) {
 	t.Helper()
-	if _, err := b.backend.PutObject("pages", key, nil, strings.NewReader(content), int64(len(content)), nil); err != nil {
+	if _, err := b.backend.PutObject("pages", key, map[string]string{}, strings.NewReader(content), int64(len(content)), nil); err != nil {
 		t.Fatal(err)
 	}
 }
