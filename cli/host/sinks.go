@@ -211,6 +211,8 @@ func (c *Crawl) env(name string) (string, bool) {
 
 // variable is env for who takes one that is not set for an empty one.
 func (c *Crawl) variable(name string) string {
-	value, _ := c.env(name)
-	return value
+	if value, ok := c.env(name); ok {
+		return value
+	}
+	return ""
 }
