@@ -40,7 +40,7 @@ func decodeBody(body []byte, contentType string) ([]byte, string) {
 		return text, name
 	}
 	valid := utf8.Valid(body)
-	if valid && isUTF8(labelIn(contentType)) {
+	if valid && (isUTF8(labelIn(contentType)) || quickUTF8(body) && !hiddenWide(body)) {
 		return body, utf8Name
 	}
 	declared := declarations(body, contentType)

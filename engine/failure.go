@@ -129,7 +129,7 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 		p.callFailed(err)
 		return false
 	}
-	p.refer(f.Response, out.Requests)
+	p.leadsFrom(f.Response)
 	p.take(out, p.req.Depth)
 	return true
 }

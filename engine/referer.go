@@ -79,39 +79,45 @@ func (f *referrer) to(target, policy string) string {
 	return f.full
 }
 
-// refer gives requests that a page leads to their Referer, as Scrapy does: unless they have one, by their own policy, the page's or the
-// setting's.
-func (p *page) refer(resp *Response, requests []*scheduler.Request) {
-	if !p.Settings.RefererEnabled || resp == nil || len(requests) == 0 {
-		return
-	}
-	f := newReferrer(resp.URL, p.referrerPolicy(resp))
-	for i, r := range requests {
-		if _, has := r.Headers["Referer"]; !has {
-			told := *r // the script may have kept its own
-			f.give(&told)
-			requests[i] = &told
-		}
+// leadsFrom makes resp the page that the requests of the next call tell of as their Referer, as Scrapy does. With nil they tell of none.
+func (p *page) leadsFrom(resp *Response) {
+	p.from = nil
+	if p.Settings.RefererEnabled && resp != nil {
+		p.from = newReferrer(resp.URL, p.referrerPolicy(resp))
 	}
 }
 
-func (f *referrer) give(r *scheduler.Request) {
+// headersOf is headers, or nil for a page of which nothing is told. Most requests of a page are duplicates, so they are asked for theirs
+// when they are sent.
+func (f *referrer) headersOf() func(*scheduler.Request) http.Header {
+	if f == nil {
+		return nil
+	}
+	return f.headers
+}
+
+// headers are those of a request with its Referer, by its own policy, the page's or the setting's; nil when it goes as it is: it has one,
+// or none is due. The request is not touched: the script may have kept it.
+func (f *referrer) headers(r *scheduler.Request) http.Header {
+	if _, has := r.Headers["Referer"]; has {
+		return nil
+	}
 	value := f.to(r.URL, requestPolicy(r, f.policy))
 	switch {
 	case value == "":
+		return nil
 	case len(r.Headers) > 0:
-		r.Headers = withReferer(r.Headers, value)
+		return withReferer(r.Headers, value)
 	case value == f.full:
 		if f.full1 == nil {
 			f.full1 = withReferer(nil, value)
 		}
-		r.Headers = f.full1
-	default:
-		if f.origin1 == nil {
-			f.origin1 = withReferer(nil, value)
-		}
-		r.Headers = f.origin1
+		return f.full1
 	}
+	if f.origin1 == nil {
+		f.origin1 = withReferer(nil, value)
+	}
+	return f.origin1
 }
 
 func withReferer(h http.Header, value string) http.Header {

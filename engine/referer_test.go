@@ -66,9 +66,14 @@ func TestRefer(t *testing.T) {
 		{"no page", nil, scheduler.Request{URL: "http://b.example/"}, ""},
 	} {
 		r := c.r
-		requests := []*scheduler.Request{&r}
-		p.refer(c.resp, requests)
-		if got := requests[0].Headers.Get("Referer"); got != c.want {
+		p.leadsFrom(c.resp)
+		headers := r.Headers
+		if of := p.from.headersOf(); of != nil {
+			if full := of(&r); full != nil {
+				headers = full
+			}
+		}
+		if got := headers.Get("Referer"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -76,10 +81,9 @@ func TestRefer(t *testing.T) {
 		t.Errorf("a header of the spider was changed: %v", own)
 	}
 	settings.RefererEnabled = false
-	r := scheduler.Request{URL: "https://b.example/"}
-	requests := []*scheduler.Request{&r}
-	if p.refer(resp(), requests); requests[0].Headers != nil {
-		t.Errorf("turned off: %v", r.Headers)
+	p.leadsFrom(resp())
+	if p.from.headersOf() != nil {
+		t.Error("turned off: it is told")
 	}
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"log/slog"
-	"slices"
 
 	"luacrawl/scheduler"
 )
@@ -26,14 +25,21 @@ func (f *feeder) settle(outs []*scheduler.Outcome, stored []bool) error {
 // passOn counts what Redis has taken and passes its items on.
 func (f *feeder) passOn(taken []*scheduler.Outcome) error {
 	c := f.crawl
-	var items []Item
 	for _, o := range taken {
 		c.totals.add(o.Stats)
-		for _, item := range slices.Concat(o.Items, o.Elsewhere) {
-			items = append(items, Item(item))
+	}
+	if c.OnItems == nil {
+		return nil
+	}
+	var items []Item
+	for _, o := range taken {
+		for _, list := range [...][][]byte{o.Items, o.Elsewhere} {
+			for _, item := range list {
+				items = append(items, Item(item))
+			}
 		}
 	}
-	if len(items) == 0 || c.OnItems == nil {
+	if len(items) == 0 {
 		return nil
 	}
 	err := c.OnItems(items)

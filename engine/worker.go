@@ -69,6 +69,7 @@ type page struct {
 	routes   []Route // items for the sinks
 	revision string  // that made them
 	files    *fileWork
+	from     *referrer // what requests of the call tell of; nil for nothing
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -187,7 +188,7 @@ func (p *page) parse(ctx context.Context, resp *Response) {
 		p.callFailed(err)
 		return
 	}
-	p.refer(resp, out.Requests)
+	p.leadsFrom(resp)
 	p.take(out, p.req.Depth)
 }
 
@@ -245,12 +246,13 @@ func (p *page) take(out *Output, depth int) {
 	for name, by := range out.Stats {
 		p.count(name, by)
 	}
+	headers := p.from.headersOf()
 	for _, r := range out.Requests {
 		r = linked(r, depth+1, out.Revision)
 		if depth < 0 && p.tooLong(r) {
 			p.seedTooLong(r)
 		} else if p.allowed(r) {
-			p.out.Children = append(p.out.Children, scheduler.Child{Request: r})
+			p.out.Children = append(p.out.Children, scheduler.Child{Request: r, Headers: headers})
 		}
 	}
 }

@@ -35,12 +35,18 @@ type commit struct {
 type part struct {
 	outcome  int // index
 	final    bool
-	upto     int   // a chunk: children before this one need not be sent again
-	sent     []int // children, in the order of the arguments
-	filtered []int // children that the cache knows
-	counters map[string]int64
+	upto     int       // a chunk: children before this one need not be sent again
+	sent     []int     // children, in the order of the arguments
+	filtered []int     // children that the cache knows
+	counters []counter // a name may come twice
 	args     []any
 	bytes    int
+}
+
+// counter is by how much an outcome raises one of S:stats.
+type counter struct {
+	name string
+	by   int64
 }
 
 // sending is the progress of an Exchange.
@@ -84,8 +90,8 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 		}
 		c.parts = append(c.parts, p)
 		c.args = append(c.args, p.args...)
-		for name, by := range p.counters {
-			c.counters[name] += by
+		for _, n := range p.counters {
+			c.counters[n.name] += n.by
 		}
 		c.children += len(p.sent)
 		c.bytes += p.bytes
@@ -174,7 +180,7 @@ func (f *Frontier) children(p *part, o *Outcome, todo []int) (kids []any, letter
 // child encodes one child; one that cannot be encoded becomes a dead letter of its own.
 func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, i int) ([]any, []DeadLetter) {
 	c := &o.Children[i]
-	json, err := c.Request.Encode()
+	json, err := c.encode()
 	if err != nil {
 		f.logger.Warn("a request could not be queued and went to dead", "url", start(c.Request.URL), "error", err)
 		return kids, append(letters, DeadLetter{
@@ -219,23 +225,23 @@ func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLet
 	p.args = append(args, kids...)
 }
 
-// count fills in the part's counters and returns them as scripts/commit.lua reads them when the outcome is stale.
+// count returns the outcome's counters as scripts/commit.lua reads them when the outcome is stale, and notes them for the sums.
 func (p *part) count(stats map[string]int64, tooLarge int) string {
-	p.counters = make(map[string]int64, len(stats)+3)
-	for name, by := range stats {
-		p.counters[strings.Map(printable, name)] += by
-	}
-	p.counters["dupefilter/filtered"] += int64(len(p.filtered))
-	p.counters["scheduler/enqueued"] += int64(tooLarge)
-	p.counters["scheduler/dead"] += int64(tooLarge)
-	var text []byte
-	for name, by := range p.counters {
+	text := make([]byte, 0, 512)
+	p.counters = make([]counter, 0, len(stats)+1)
+	add := func(name string, by int64) {
 		if by == 0 {
-			delete(p.counters, name)
-			continue
+			return
 		}
+		p.counters = append(p.counters, counter{name, by})
 		text = append(append(append(strconv.AppendInt(text, by, 10), ' '), name...), '\n')
 	}
+	for name, by := range stats {
+		add(strings.Map(printable, name), by)
+	}
+	add("dupefilter/filtered", int64(len(p.filtered)))
+	add("scheduler/enqueued", int64(tooLarge))
+	add("scheduler/dead", int64(tooLarge))
 	return string(text)
 }
 

@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Outcome is everything that one lease caused. It is committed as a whole or not at all.
 type Outcome struct {
@@ -16,8 +19,9 @@ type Outcome struct {
 // Child is a request that an outcome adds to the frontier.
 type Child struct {
 	Request *Request
-	Force   bool          // add it even if it was seen before (a retry, a handing back); it is recorded all the same
-	Delay   time.Duration // due so long after the commit, by Redis' clock
+	Headers func(*Request) http.Header // asked when it is sent: those in place of the request's own, or nil; nil means the request's own
+	Force   bool                       // add it even if it was seen before (a retry, a handing back); it is recorded all the same
+	Delay   time.Duration              // due so long after the commit, by Redis' clock
 
 	key   seenKey
 	keyed bool // key is computed
@@ -45,4 +49,18 @@ func (o *Outcome) GivenUp() bool {
 		}
 	}
 	return false
+}
+
+// encode is the wire form of the request with the child's headers.
+func (c *Child) encode() ([]byte, error) {
+	if c.Headers == nil {
+		return c.Request.Encode()
+	}
+	headers := c.Headers(c.Request)
+	if headers == nil {
+		return c.Request.Encode()
+	}
+	own := *c.Request
+	own.Headers = headers
+	return own.Encode()
 }

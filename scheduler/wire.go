@@ -25,6 +25,7 @@ type wire struct {
 	URL        string            `json:"url"`
 	Method     string            `json:"method,omitempty"`
 	Headers    http.Header       `json:"headers,omitempty"`
+	Referer    string            `json:"referer,omitempty"` // in place of headers, for the many that have no other
 	Cookies    map[string]string `json:"cookies,omitempty"`
 	Body       string            `json:"body,omitempty"`
 	BodyBase64 []byte            `json:"body_base64,omitempty"`
@@ -54,6 +55,9 @@ func (r *Request) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b, ok := w.appendPlain(make([]byte, 0, 256)); ok && len(b) <= MaxMember-headSize {
+		return b, nil
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -77,6 +81,9 @@ func (r *Request) wire() (*wire, error) {
 	w := &wire{
 		Version: WireVersion, URL: r.URL, Headers: r.Headers, Cookies: r.Cookies, Errback: r.Errback,
 		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter,
+	}
+	if referer := r.Headers["Referer"]; len(r.Headers) == 1 && len(referer) == 1 && referer[0] != "" {
+		w.Headers, w.Referer = nil, referer[0]
 	}
 	if r.Method != http.MethodGet {
 		w.Method = r.Method
@@ -154,6 +161,13 @@ func plain(err error) error {
 // DecodeRequest reads a wire form. Fields that it does not know are passed over; a version that it does not know,
 // and what is no request at all, is an error that says so.
 func DecodeRequest(b []byte) (*Request, error) {
+	if r, ok := readPlain(string(b)); ok {
+		return r, nil
+	}
+	return decodeRequest(b)
+}
+
+func decodeRequest(b []byte) (*Request, error) {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("not a request in JSON: %w", plain(err))
@@ -167,6 +181,13 @@ func DecodeRequest(b []byte) (*Request, error) {
 	r := &Request{
 		URL: w.URL, Method: w.Method, Headers: w.Headers, Cookies: w.Cookies, Callback: w.Callback, Errback: w.Errback,
 		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter,
+	}
+	switch {
+	case w.Referer == "":
+	case len(w.Headers) == 0:
+		r.Headers = http.Header{"Referer": {w.Referer}}
+	default:
+		return nil, errors.New("request has both headers and referer")
 	}
 	if err := r.checkText(); err != nil {
 		return nil, err

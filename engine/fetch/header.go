@@ -22,9 +22,10 @@ type BasicAuth struct {
 	Domain         string // lower case; this host and those below it. "" is none
 }
 
+// isFor asks of a Domain that is one.
 func (a BasicAuth) isFor(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return a.Domain != "" && strings.HasSuffix(host, a.Domain) && (len(host) == len(a.Domain) || host[len(host)-len(a.Domain)-1] == '.')
+	return strings.HasSuffix(host, a.Domain) && (len(host) == len(a.Domain) || host[len(host)-len(a.Domain)-1] == '.')
 }
 
 // defaultHeader is what a request without header of its own sends.
@@ -38,8 +39,7 @@ func defaultHeader(cfg Config) http.Header {
 func (d *Downloader) header(h http.Header, u *url.URL, v *via) http.Header {
 	full := d.defaults
 	if len(h) > 0 {
-		full = make(http.Header, len(d.defaults)+len(h))
-		maps.Copy(full, d.defaults)
+		full = maps.Clone(d.defaults)
 		maps.Copy(full, h)
 	}
 	auth := d.authorization(u)
@@ -62,7 +62,7 @@ func (d *Downloader) authorization(u *url.URL) string {
 	case u.User != nil:
 		password, _ := u.User.Password()
 		return basicAuth(u.User.Username(), password)
-	case d.cfg.Auth.isFor(u.Hostname()):
+	case d.cfg.Auth.Domain != "" && d.cfg.Auth.isFor(u.Hostname()):
 		return basicAuth(d.cfg.Auth.User, d.cfg.Auth.Password)
 	}
 	return ""
