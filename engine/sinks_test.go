@@ -160,9 +160,19 @@ func TestSinkThatRefusesAnItem(t *testing.T) {
 	}
 }
 
-// A sink that is down stops leasing when the buffer is full, and a crawl that is interrupted meanwhile hands its pages back.
+// A sink that is down stops leasing when the buffer is full, however few pages of a site may be fetched at once, and a crawl that is
+// interrupted meanwhile hands its pages back.
 func TestSinkThatStaysDown(t *testing.T) {
 	t.Parallel()
+	for _, perDomain := range []int{1000, 2} {
+		t.Run(fmt.Sprint(perDomain), func(t *testing.T) {
+			t.Parallel()
+			sinkStaysDown(t, perDomain)
+		})
+	}
+}
+
+func sinkStaysDown(t *testing.T, perDomain int) {
 	first := &memorySink{name: "first"}
 	second := &memorySink{name: "second", broken: func() error { return errors.New("no route to host") }}
 	var served atomic.Int64
@@ -174,15 +184,15 @@ func TestSinkThatStaysDown(t *testing.T) {
 	parse := spider.callbacks["parse"]
 	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) { served.Add(1); return parse(r) }
 	r := newRigWith(t, spider, func(s *engine.Settings) {
-		s.ConcurrentRequests, s.SinkBuffer, s.Grace, s.ConcurrentRequestsPerDomain = 4, 8, 50*time.Millisecond, 1000
+		s.ConcurrentRequests, s.SinkBuffer, s.Grace, s.ConcurrentRequestsPerDomain = 4, 8, 50*time.Millisecond, perDomain
 	}, func(o *engine.Options) { o.Sinks = []export.Sink{first, second} })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for ctx.Err() == nil && r.crawl.Progress().InFlight < 12 {
+		for end := time.Now().Add(30 * time.Second); ctx.Err() == nil && r.crawl.Progress().InFlight < 12 && time.Now().Before(end); {
 			<-time.After(time.Millisecond)
 		}
-		<-time.After(200 * time.Millisecond) // more would come now
+		<-time.After(400 * time.Millisecond) // more would come now
 		cancel()
 	}()
 	sum, err := r.crawl.Run(ctx)

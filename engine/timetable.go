@@ -88,6 +88,8 @@ func (f *feeder) receive(ctx context.Context, d time.Duration) {
 	select {
 	case r := <-f.done:
 		f.take(r)
+	case <-f.crawl.sinks.landing.freed:
+		f.nextLease = time.Now()
 	case <-timer.C:
 	case <-ctx.Done():
 	}

@@ -83,10 +83,11 @@ local flags, fresh, taken, ask, seen = {}, {}, {}, {}, {}
 for o, one in ipairs(outcomes) do
   flags[o] = '0'
   if recs[o] and not taken[one.id] then
-    local _, slot, _, member = parse(recs[o])
+    local _, slot, _, member, landed = parse(recs[o])
     if string.sub(member, 1, 14) == one.head then
       taken[one.id] = true
       one.slot = slot
+      one.landed = landed
     end
   end
   local once = one.id == '' and one.head ~= ''
@@ -166,7 +167,7 @@ for _, one in ipairs(fresh) do
       ended[slot] = 0
       names[#names + 1] = slot
     end
-    ended[slot] = ended[slot] + 1
+    if not one.landed then ended[slot] = ended[slot] + 1 end
     if one.hold > 0 and slot ~= SEEDS then hold[slot] = math.max(hold[slot] or 0, now + one.hold) end
     over[#over + 1] = one.id
     if one.given_up == 1 then given_up = given_up + 1 else done = done + 1 end
