@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,7 +16,8 @@ const (
 // long before that is full, the site that they are of. A crawl whose sinks are quick asks Redis nothing.
 type landing struct {
 	crawl *Crawl
-	freed chan struct{} // the feeder may lease more; holds one
+	rouse func()      // the feeder
+	freed atomic.Bool // slots have places since the feeder has asked for the last time
 
 	mu      sync.Mutex
 	arrived []arrival // guarded by mu; in their order
@@ -27,7 +29,7 @@ type arrival struct {
 	at     time.Time
 }
 
-func newLanding(c *Crawl) *landing { return &landing{crawl: c, freed: make(chan struct{}, 1)} }
+func newLanding(c *Crawl, rouse func()) *landing { return &landing{crawl: c, rouse: rouse} }
 
 // arrive notes a page that begins its way through the sinks.
 func (l *landing) arrive(p *parcel) {
@@ -65,9 +67,7 @@ func (l *landing) Run(ctx context.Context) error {
 		if len(ids) == 0 || l.crawl.Frontier.Land(ctx, ids) != nil { // the frontier has said so; the commits give the places back
 			continue
 		}
-		select {
-		case l.freed <- struct{}{}:
-		default:
-		}
+		l.freed.Store(true)
+		l.rouse()
 	}
 }

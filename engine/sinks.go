@@ -87,13 +87,16 @@ type sinks struct {
 	stages  []*stage
 	parked  atomic.Int64 // pages that wait in them
 	landing *landing
+	since   atomic.Int64  // pages that have come since the feeder was woken
+	wake    chan struct{} // there is room for the feeder to lease into; holds one
 	ctx     context.Context
 	abort   context.CancelFunc
 }
 
 // newSinks makes the stages; a crawl without sinks has none, and nothing of it costs anything.
 func newSinks(c *Crawl) *sinks {
-	s := &sinks{crawl: c, landing: newLanding(c)}
+	s := &sinks{crawl: c, wake: make(chan struct{}, 1)}
+	s.landing = newLanding(c, s.rouse)
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer + 1 // a task
 	for i, to := range c.Sinks {
@@ -126,6 +129,14 @@ func (s *sinks) count(p *parcel, by int64) {
 	}
 }
 
+// rouse makes the feeder look whether it has places.
+func (s *sinks) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // isPage tells pages from what has no worker's place: a task and a start URL.
 func (s *sinks) isPage(p *parcel) bool { return p.result.task == nil && p.to == s.crawl.feeder.done }
 
@@ -135,6 +146,10 @@ func (s *sinks) take(ctx context.Context, p *parcel) {
 	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
 	if s.isPage(p) {
 		s.landing.arrive(p)
+		if half := (s.crawl.settings.Load().ConcurrentRequests + 1) / 2; s.since.Add(1) >= int64(half) { // fewer are not worth a question
+			s.since.Store(0)
+			s.rouse()
+		}
 	}
 	s.pass(ctx, p, 0)
 }

@@ -210,6 +210,43 @@ func sinkStaysDown(t *testing.T, perDomain int) {
 	}
 }
 
+// While a sink writes, the pages behind it fill its buffer at the pace of the site, and not in steps of what may be fetched at once.
+func TestPagesComeWhileASinkWrites(t *testing.T) {
+	t.Parallel()
+	const pages, buffer = 810, 800
+	var parsed atomic.Int64
+	full := make(chan struct{})
+	sink := &memorySink{name: "first", wait: func(ctx context.Context) error {
+		select {
+		case <-full:
+		case <-time.After(15 * time.Second): // in steps of four, at each beat of the landing, it takes longer
+			t.Errorf("%d pages came while the sink wrote, want %d", parsed.Load(), buffer)
+		case <-ctx.Done():
+		}
+		return nil
+	}}
+	spider := routed(pages, 1)
+	base := serve(t, nil)
+	for i := range spider.start {
+		spider.start[i] = base + spider.start[i]
+	}
+	parse := spider.callbacks["parse"]
+	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
+		if parsed.Add(1) == buffer {
+			close(full)
+		}
+		return parse(r)
+	}
+	r := newRigWith(t, spider, func(s *engine.Settings) {
+		s.ConcurrentRequests, s.SinkBuffer, s.ConcurrentRequestsPerDomain = 4, buffer, 1000
+	}, func(o *engine.Options) { o.Sinks = []export.Sink{sink} })
+	r.run(t)
+	if got := len(sink.items()); got != pages {
+		t.Errorf("%d items", got)
+	}
+	r.status(t)
+}
+
 func TestSinkThatPanics(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
