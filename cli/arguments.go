@@ -31,14 +31,19 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	path, rest := []string{name}, args[2:]
 	if len(command.Subcommands) > 0 {
-		if len(rest) == 0 || isHelp(rest[0]) {
+		if len(rest) == 0 && command.Action == nil || len(rest) > 0 && isHelp(rest[0]) {
 			return []string{args[0], "help", name}, nil
 		}
-		sub := subcommand(command, rest[0])
-		if sub == nil {
+		var sub *cli.Command
+		if len(rest) > 0 {
+			sub = subcommand(command, rest[0])
+		}
+		switch {
+		case sub != nil:
+			command, path, rest = sub, append(path, sub.Name), rest[1:]
+		case command.Action == nil:
 			return nil, usagef("unknown command %q.%s See \"luacrawl %s --help\"", name+" "+rest[0], suggestCommand(command.Subcommands, rest[0]), name)
 		}
-		command, path, rest = sub, append(path, sub.Name), rest[1:]
 	}
 	flags, positional, err := split(command, strings.Join(path, " "), rest)
 	if err != nil {

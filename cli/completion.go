@@ -57,7 +57,9 @@ func bashCompletion(app *cli.App) string {
 			for _, sub := range command.Subcommands {
 				add(sub, path+" "+sub.Name)
 			}
-			return
+			if command.Action == nil {
+				return
+			}
 		}
 		fmt.Fprintf(&flags, "    %q) words=%q ;;\n", path, strings.Join(flagWords(command), " "))
 		switch command.ArgsUsage {
@@ -72,7 +74,7 @@ func bashCompletion(app *cli.App) string {
 			add(command, command.Name)
 		}
 	}
-	return fmt.Sprintf(bashScript, strings.Join(commandWords(app.Commands), " "), subs.String(), strings.Join(spiders, "|"), strings.Join(several, "|"), flags.String())
+	return fmt.Sprintf(bashScript, strings.Join(commandWords(app.Commands), " "), subs.String(), strings.Join(spiders, "|"), strings.Join(spiders, "|"), strings.Join(several, "|"), flags.String())
 }
 
 const bashScript = `_luacrawl() {
@@ -85,12 +87,20 @@ const bashScript = `_luacrawl() {
   case "$command" in
 %s  esac
   if [ -n "$subs" ]; then
-    if [ "$COMP_CWORD" -eq 2 ]; then
-      COMPREPLY=($(compgen -W "$subs" -- "$current"))
-      return
-    fi
-    command="$command ${COMP_WORDS[2]}"
-    at=3
+    case "$current" in -*) ;; *)
+      if [ "$COMP_CWORD" -eq 2 ]; then
+        case "$command" in
+          %s) subs="$subs $(luacrawl names 2>/dev/null)" ;;
+        esac
+        COMPREPLY=($(compgen -W "$subs" -- "$current"))
+        return
+      fi ;;
+    esac
+    case " $subs " in
+      *" ${COMP_WORDS[2]} "*)
+        command="$command ${COMP_WORDS[2]}"
+        at=3 ;;
+    esac
   fi
   case "$current" in
     -*) ;;
@@ -98,7 +108,7 @@ const bashScript = `_luacrawl() {
       case "$command" in
         %s)
           if [ "$COMP_CWORD" -eq "$at" ]; then
-            COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
+            COMPREPLY+=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current"))
           fi ;;
         %s)
           COMPREPLY=($(compgen -W "$(luacrawl names 2>/dev/null)" -- "$current")) ;;

@@ -21,6 +21,7 @@ type fleet struct {
 	args    []string
 	environ []string // beside the test's own
 	dir     string   // of all workers; "" is one for each
+	waits   bool     // for seeds, also when the crawl is finished
 	workers []*process
 	started int
 }
@@ -46,7 +47,10 @@ func (f *fleet) grow(n int) {
 // start makes a worker whose user agent tells a site which process asks.
 func (f *fleet) start() *process {
 	f.started++
-	args := []string{"run", f.spider, "--until-done", "--set", "user_agent=worker-" + strconv.Itoa(f.started)}
+	args := []string{"run", f.spider, "--set", "user_agent=worker-" + strconv.Itoa(f.started)}
+	if !f.waits {
+		args = append(args, "--until-done")
+	}
 	dir := f.dir
 	if dir == "" {
 		dir = f.t.TempDir()

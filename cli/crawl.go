@@ -113,11 +113,8 @@ func (c *crawl) announce() {
 	if c.place.embedded() {
 		l.notice("after kill -9 an embedded crawl goes back to its last snapshot, items included: only with --redis is nothing lost and nothing stored twice")
 	}
-	if !c.settings.RobotstxtObey {
-		l.notice("robots.txt is not obeyed (robotstxt_obey is false): only for sites that are yours")
-	}
-	if isAnonymous(c.settings.UserAgent) {
-		l.notice(fmt.Sprintf("user_agent is %q, which names nobody: set one that says who you are and how to reach you, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", c.settings.UserAgent))
+	for _, line := range host.Reminders(c.settings) {
+		l.notice(line)
 	}
 	if !c.job.untilDone {
 		l.notice("waiting for seeds, Ctrl-C ends: " + c.place.lpush(name, c.settings.Keys))

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"luacrawl/engine"
 	"luacrawl/engine/fetch"
 )
 
@@ -35,6 +34,3 @@ func environmentProxy(environ []string) (func(*url.URL) (*url.URL, error), error
 	}
 	return cfg.ProxyFunc(), nil
 }
-
-// isAnonymous reports a User-Agent that names nobody.
-func isAnonymous(userAgent string) bool { return userAgent == engine.DefaultSettings().UserAgent }

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,69 +14,6 @@ import (
 
 	"luacrawl/scheduler/redistest"
 )
-
-// leased is one line of a worker's log at debug level: a request was handed out, by Redis' clock.
-type leased struct {
-	Msg  string `json:"msg"`
-	Slot string `json:"slot"`
-	At   int64  `json:"at"` // ms
-}
-
-// leaseTimes are the times at which slots were handed out, in order, as the workers logged them.
-func leaseTimes(workers []*process) map[string][]int64 {
-	times := map[string][]int64{}
-	for _, p := range workers {
-		for line := range strings.SplitSeq(p.output.String(), "\n") {
-			var l leased
-			if json.Unmarshal([]byte(line), &l) == nil && l.Msg == "leased" && !strings.HasPrefix(l.Slot, "@") {
-				times[l.Slot] = append(times[l.Slot], l.At)
-			}
-		}
-	}
-	for _, at := range times {
-		slices.Sort(at)
-	}
-	return times
-}
-
-func TestFleetIsPoliteAsOneCrawler(t *testing.T) {
-	t.Parallel()
-	const delay, most, perHost = 100, 2, 25
-	hosts := []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}
-	redis := redistest.Start(t, redistest.Options{})
-	site := newGraphSite(t, &graphSite{pages: perHost, links: 4, delay: 150 * time.Millisecond})
-	args := []string{"--redis", redis.URL(), "--log-format", "json", "-v", "--set", "download_delay=0.1", "--set", "concurrent_requests_per_domain=2"}
-	for _, host := range hosts {
-		args = append(args, "--seed", site.url(host, 0))
-	}
-	f := startFleet(t, 2, "graph.lua", args...)
-	all := slices.Clone(f.workers)
-	waitItems(t, redis, perHost)
-	f.killOne()
-	all = append(all, f.workers...)
-	f.wait(60 * time.Second)
-
-	slices.SortFunc(all, func(a, b *process) int { return a.Process.Pid - b.Process.Pid })
-	times := leaseTimes(slices.Compact(all))
-	if len(times) != len(hosts) {
-		t.Fatalf("slots: %v, want %d", times, len(hosts))
-	}
-	for slot, at := range times {
-		if len(at) < perHost {
-			t.Errorf("%s: %d leases logged, want at least %d", slot, len(at), perHost)
-		}
-		for i := 1; i < len(at); i++ {
-			if gap := at[i] - at[i-1]; gap < delay {
-				t.Errorf("%s: two leases %d ms apart", slot, gap)
-			}
-		}
-	}
-	for host, n := range site.most {
-		if n > most {
-			t.Errorf("%s: %d requests at once", host, n)
-		}
-	}
-}
 
 // startWaiting starts a worker that waits for seeds, and returns when it does.
 func startWaiting(t *testing.T, redis *redistest.Server, args ...string) *process {

@@ -139,6 +139,9 @@ func (w *fleetWorker) remarks() []string {
 		} else if s.Error != "" {
 			all = append(all, fmt.Sprintf("%s: %s", s.Spider, oneLine(s.Error, 300)))
 		}
+		if s.SinkDown != "" {
+			all = append(all, fmt.Sprintf("%s waits for %s, which takes no items", s.Spider, oneLine(s.SinkDown, 100)))
+		}
 	}
 	return all
 }

@@ -89,6 +89,9 @@ func eventDetail(e scheduler.Event) string {
 	if e.Policy == scheduler.FinishOld {
 		parts = append(parts, string(e.Policy))
 	}
+	if e.Slot != "" {
+		parts = append(parts, oneLine(e.Slot, 64))
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.Settings)) {
 		parts = append(parts, name+"="+e.Settings[name])
 	}

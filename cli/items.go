@@ -1,138 +1,179 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"math"
-	"time"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"luacrawl/engine/export"
 )
 
-// followEvery is how often --follow looks for new items.
-const followEvery = 300 * time.Millisecond
+const itemsHelp = `Items are printed oldest first, whether Redis keeps them as a list or a stream: as they are stored, one JSON object a line, which is what
+--json means here too, or as --format says. What somebody has pushed that is no JSON object is passed on as it is, in one line (as a JSON
+string if it has several); other formats, --fields and --where leave it out and say so.
 
-const itemsHelp = `Items are printed as they are stored, oldest first: one JSON object a line, which is what --json means here too.
---follow goes on as items come, until it is interrupted. It counts on the list only growing: with another program that
-takes items out of it, some may pass unseen.
+--where takes FIELD, an operator and a value: = != ~ !~ (a regular expression) > >= < <=. Of two numbers the values are compared, of other
+things the texts, so 'seen>2026-11' works. A field that is not there, or null, is the empty text. With several all must hold.
+--offset and --tail count items as they are stored, --limit those that are printed. The columns of csv are --fields, else those that
+the file of the spider declares in spider.items, else all fields of the items there are.
+--follow goes on as items come, until it is interrupted. It counts on a list only growing: with another program that takes items out
+of it, some may pass unseen. "luacrawl items consume" takes them out.
 
 Examples:
 
   luacrawl items blog > posts.jsonl
   luacrawl items blog --tail 10 --follow
-  luacrawl items spiders/blog.lua --count --redis redis://10.0.0.5:6379/0`
+  luacrawl items blog --where 'price>100' --where 'title~(?i)lamp' --fields title,price --output lamps.csv.gz
+  luacrawl items spiders/blog.lua --count --redis redis://10.0.0.5:6379/0
+  luacrawl items consume blog --follow -- ./load.sh`
 
 func (p *program) itemsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "items",
-		Usage:       "print the items of a crawl",
-		UsageText:   "luacrawl items SPIDER|FILE [OPTION...]",
+		Usage:       "print, export or consume the items of a crawl",
+		UsageText:   "luacrawl items SPIDER|FILE [OPTION...]\n   luacrawl items consume SPIDER|FILE [OPTION...] [-- COMMAND [ARGUMENT...]]",
 		ArgsUsage:   spiderOrFile,
 		Description: itemsHelp,
+		Subcommands: []*cli.Command{p.consumeCommand()},
 		Flags: targetFlags(
 			&cli.BoolFlag{Name: "count", Usage: "print only how many there are", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as items come", DisableDefaultText: true},
+			&cli.StringSliceFlag{Name: "where", Usage: "only items that fulfil a `CONDITION`: title=x, title!=x, title~REGEXP, price>10 (repeatable)"},
+			&cli.StringFlag{Name: "fields", Usage: "only these fields, in this order, as `NAME,NAME...`"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: jsonl, json (one array) or csv; without it by the ending of --output, else jsonl"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to a `FILE`, which has its name when it is whole; .gz and .zst are compressed"},
 			&cli.Int64Flag{Name: "limit", Usage: "at most `N` items"},
+			&cli.Int64Flag{Name: "offset", Usage: "leave out the `N` first items"},
 			&cli.Int64Flag{Name: "tail", Usage: "begin with the `N` last items"},
 			jsonFlag(),
 		),
 		Action: func(c *cli.Context) error {
-			for _, name := range []string{"limit", "tail"} {
-				if c.IsSet(name) && c.Int64(name) < 1 {
-					return usagef("--%s %d: it is 1 or more", name, c.Int64(name))
-				}
+			s, err := newSelection(c)
+			if err != nil {
+				return err
 			}
-			if c.NArg() > 1 {
-				return usagef("items takes one spider")
-			}
-			return p.onTarget(c, where.look, func(ctx context.Context, t *target) error { return p.items(ctx, c, t) })
+			return p.onTarget(c, where.look, func(ctx context.Context, t *target) error { return p.items(ctx, c, t, s) })
 		},
 	}
 }
 
-func (p *program) items(ctx context.Context, c *cli.Context, t *target) error {
-	total, err := t.client.ItemCount(ctx, t.Spider, t.Keys)
+// newSelection reads and checks the flags of items.
+func newSelection(c *cli.Context) (*itemSelection, error) {
+	for _, name := range []string{"limit", "tail", "offset"} {
+		if c.IsSet(name) && c.Int64(name) < 1 {
+			return nil, usagef("--%s %d: it is 1 or more", name, c.Int64(name))
+		}
+	}
+	format := c.String("format")
+	switch {
+	case c.NArg() > 1:
+		return nil, usagef("items takes one spider")
+	case c.IsSet("tail") && c.IsSet("offset"):
+		return nil, usagef("--tail and --offset both say where to begin: give one of them")
+	case c.IsSet("format") && !slices.Contains([]string{"jsonl", "json", "csv"}, format):
+		return nil, usagef("--format %q: it is jsonl, json or csv", format)
+	case c.Bool("json") && c.IsSet("format") && format != "jsonl":
+		return nil, usagef("--json prints one JSON object a line, and --format %s something else: give one of them", format)
+	}
+	if c.Bool("count") {
+		for _, name := range []string{"follow", "format", "output", "fields"} {
+			if c.IsSet(name) {
+				return nil, usagef("--count prints a number and goes without --%s", name)
+			}
+		}
+	}
+	conditions, err := parseConditions(c.StringSlice("where"))
+	if err != nil {
+		return nil, err
+	}
+	s := &itemSelection{conditions: conditions, tail: c.Int64("tail"), offset: c.Int64("offset"), most: math.MaxInt64}
+	if limit := c.Int64("limit"); limit > 0 {
+		s.most = limit
+	}
+	return s, nil
+}
+
+func (p *program) items(ctx context.Context, c *cli.Context, t *target, s *itemSelection) error {
+	s.target, s.reader = t, t.client.ReadItems(t.Fleet)
+	if c.Bool("count") {
+		return p.countItems(ctx, s, c.Bool("json"))
+	}
+	config, err := p.itemsConfig(c, t)
+	if err != nil {
+		return err
+	}
+	out, err := openItemFile(c.String("output"), p.Out)
+	if err != nil {
+		return err
+	}
+	encoder, err := export.NewEncoder(out, config)
+	if err != nil {
+		return out.close(usageError(err))
+	}
+	w := &itemWriter{selection: s, encoder: encoder, raw: encoder.Format() == "jsonl" && len(config.Fields) == 0}
+	err = w.all(ctx, c.Bool("follow"))
+	stopped := ctx.Err() != nil && c.Bool("follow") // which is how it ends
+	if err == nil || stopped {
+		err = encoder.Close()
+		s.told()
+	}
+	if err = out.close(err); err == nil && stopped {
+		return ctx.Err()
+	}
+	return enough(err)
+}
+
+func (p *program) countItems(ctx context.Context, s *itemSelection, asJSON bool) error {
+	n, err := s.count(ctx)
 	switch {
 	case err != nil:
 		return err
-	case c.Bool("count") && c.Bool("json"):
-		return p.printJSON(map[string]any{"spider": t.Spider, "items": total})
-	case c.Bool("count"):
-		_, err := fmt.Fprintln(p.Out, total)
-		return err
+	case asJSON:
+		return p.printJSON(map[string]any{"spider": s.Spider, "items": n})
 	}
-	r := itemReader{target: t, out: bufio.NewWriter(p.Out), most: math.MaxInt64}
-	if tail := c.Int64("tail"); tail > 0 {
-		r.at = max(0, total-tail)
-	}
-	follow := c.Bool("follow")
-	if !follow {
-		r.most = total - r.at
-	}
-	if limit := c.Int64("limit"); limit > 0 {
-		r.most = min(r.most, limit)
-	}
-	if err := r.read(ctx); err != nil || !follow {
-		return enough(err)
-	}
-	if t.redis.embedded() && !t.redis.joined() {
-		t.logs.notice("no luacrawl runs in the folder: nothing more can come")
-		return nil
-	}
-	return enough(r.follow(ctx))
+	_, err = fmt.Fprintln(p.Out, n)
+	return err
 }
 
-// itemReader prints items from a place of the list on.
-type itemReader struct {
-	*target
-	out  *bufio.Writer
-	at   int64 // the next item; 0 is the oldest
-	most int64 // that may still be printed
-}
-
-// read prints what is there.
-func (r *itemReader) read(ctx context.Context) error {
-	if r.most <= 0 {
-		return nil
+// itemsConfig is how the output looks.
+func (p *program) itemsConfig(c *cli.Context, t *target) (export.FeedConfig, error) {
+	config := export.FeedConfig{URI: c.String("output"), Format: c.String("format"), Log: t.logs.Logger}
+	if c.Bool("json") {
+		config.Format = "jsonl"
 	}
-	for item, err := range r.client.ItemsFrom(ctx, r.Spider, r.Keys, r.at) {
-		if err != nil {
-			return firstError(r.out.Flush(), err)
-		}
-		r.out.WriteString(item)
-		if err := r.out.WriteByte('\n'); err != nil {
-			return err
-		}
-		r.at++
-		if r.most--; r.most == 0 {
-			break
+	if c.IsSet("fields") {
+		for name := range strings.SplitSeq(c.String("fields"), ",") {
+			if name = strings.TrimSpace(name); name == "" {
+				return config, usagef("--fields %q: it is names with commas between them", c.String("fields"))
+			}
+			if slices.Contains(config.Fields, export.FeedField{Name: name}) {
+				return config, usagef("--fields: %s is there twice", name)
+			}
+			config.Fields = append(config.Fields, export.FeedField{Name: name})
 		}
 	}
-	return r.out.Flush()
-}
-
-// follow prints items as they come, until ctx ends or there have been enough.
-func (r *itemReader) follow(ctx context.Context) error {
-	ticker := time.NewTicker(followEvery)
-	defer ticker.Stop()
-	for r.most > 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-		n, err := r.client.ItemCount(ctx, r.Spider, r.Keys)
-		if err != nil {
-			return err
-		}
-		if n < r.at {
-			r.logs.notice(fmt.Sprintf("items were taken out of the list (%d of %d are left): going on at its end", n, r.at))
-			r.at = n
-		}
-		if err := r.read(ctx); err != nil {
-			return err
-		}
+	file := c.Args().First()
+	if filepath.Ext(file) != ".lua" || len(config.Fields) > 0 {
+		return config, nil
 	}
-	return nil
+	src, err := p.source(c, file)
+	if err != nil {
+		return config, err
+	}
+	spider, _, err := src.load(t.logs)
+	if err != nil {
+		return config, err
+	}
+	defer spider.Close()
+	schemas := spider.Schemas()
+	for _, kind := range slices.Sorted(maps.Keys(schemas)) {
+		config.Schemas = append(config.Schemas, schemas[kind])
+	}
+	return config, nil
 }

@@ -37,7 +37,7 @@ func (p *program) app() *cli.App {
 			p.runCommand(), p.workerCommand(), p.checkCommand(), p.seedCommand(), p.statusCommand(), p.topCommand(), p.workersCommand(),
 			p.pushCommand(), p.spidersCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.pullCommand(), p.rollbackCommand(), p.removeCommand(),
 		}, p.controlCommands(), []*cli.Command{
-			p.setCommand(), p.purgeCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
+			p.setCommand(), p.slotsCommand(), p.purgeCommand(), p.itemsCommand(), p.deadCommand(), p.seenCommand(), p.flushCommand(),
 			p.versionCommand(), p.completionCommand(), p.namesCommand(), helpCommand(),
 		}),
 		Reader:                    p.In,

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts in testdata/script are sessions at a command line. Each has a folder, a Redis ($REDIS) and the demo site
-// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent) of its own.
+// ($SITE; $SITE/slow does not answer, $SITE/to?URL redirects, $SITE/header shows what was sent, $SITE/tagged?X says X in X-Robots-Tag) of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	hangs := time.Now().Add(6 * time.Minute)
@@ -84,8 +85,21 @@ func newSite() (*httptest.Server, error) {
 		w.WriteHeader(http.StatusFound)
 	})
 	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "User-agent: *\nDisallow: /header\n")
+		fmt.Fprint(w, "User-agent: *\nDisallow: /header\nSitemap: /sitemap.xml\n")
 	})
+	mux.HandleFunc("/sitemap.xml", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<sitemapindex><sitemap><loc>/sitemap.xml.gz</loc></sitemap></sitemapindex>")
+	})
+	mux.HandleFunc("/sitemap.xml.gz", func(w http.ResponseWriter, _ *http.Request) {
+		packed := gzip.NewWriter(w)
+		defer packed.Close()
+		fmt.Fprint(packed, "<urlset><url><loc>/tagged?noindex</loc><lastmod>2025-12-03</lastmod></url><url><loc>/tagged?nofollow</loc></url></urlset>")
+	})
+	mux.HandleFunc("/tagged", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Robots-Tag", r.URL.RawQuery)
+		fmt.Fprintf(w, `<a href="/after?%s">on</a>`, r.URL.RawQuery)
+	})
+	mux.HandleFunc("/after", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"Authorization", "Accept-Language", "Referer", "User-Agent"} {
 			fmt.Fprintf(w, "%s=%s;", name, r.Header.Get(name))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -40,6 +41,10 @@ var redisCommands = map[string]struct {
 		}
 		return err
 	}},
+	"hset": {3, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		m.HSet(a[0], a[1:]...)
+		return nil
+	}},
 	"set": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { return m.Set(a[0], a[1]) }},
 	"del": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error { m.Del(a[0]); return nil }},
 	"password": {1, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
@@ -54,6 +59,17 @@ var redisCommands = map[string]struct {
 		}
 		return nil
 	}},
+	"stream": {1, func(ts *testscript.TestScript, m *miniredis.Miniredis, a []string) error { // one entry a line
+		entries, err := m.Stream(a[0])
+		for _, e := range entries {
+			fmt.Fprintln(ts.Stdout(), strings.Join(e.Values, " "))
+		}
+		return err
+	}},
+	"xadd": {3, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
+		_, err := m.XAdd(a[0], "*", a[1:])
+		return err
+	}},
 	"len": {2, func(_ *testscript.TestScript, m *miniredis.Miniredis, a []string) error {
 		values, _ := m.List(a[0])
 		if got := strconv.Itoa(len(values)); got != a[1] {
@@ -65,7 +81,7 @@ var redisCommands = map[string]struct {
 
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg && args[0] != "len" || len(args) == 0 || len(args)-1 != redisCommands[args[0]].arguments {
-		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|set|del|password|list|len ARGUMENT...: got %q", args)
+		ts.Fatalf("usage: redis lpush|rpush|rpushfile|sadd|zadd|hset|set|del|password|list|stream|xadd|len ARGUMENT...: got %q", args)
 	}
 	err := redisCommands[args[0]].run(ts, ts.Value(redisKey{}).(*miniredis.Miniredis), args[1:])
 	if neg && err == nil {

@@ -15,9 +15,10 @@ import (
 	"luacrawl/scheduler"
 )
 
-const setHelp = `A setting that is set so goes before all others, on every host, until it is taken back by NAME= without a value. download_delay and
-concurrent_requests_per_domain are kept by Redis itself: the whole fleet obeys them as one crawler from the next lease on. The others reach
-the workers within a second. Without settings it lists those that are set.
+const setHelp = `A setting that is set so goes before all others, on every host, until it is taken back by NAME= without a value. Those that Redis itself
+keeps (download_delay, randomize_download_delay, concurrent_requests_per_domain, closespider_pagecount_per_slot) hold for the whole fleet as
+one crawler from the next lease on. The others reach the workers within a second. Without settings it lists those that are set.
+"luacrawl slots set" is for single sites.
 
 Examples:
 
@@ -93,7 +94,10 @@ func liveChange(values, before map[string]string) (scheduler.Change, error) {
 			return scheduler.Change{}, usageError(err)
 		}
 	}
-	return scheduler.Change{Live: values, Delay: settings.DownloadDelay, Concurrency: settings.ConcurrentRequestsPerDomain}, nil
+	return scheduler.Change{
+		Live: values, Delay: settings.DownloadDelay, Concurrency: settings.ConcurrentRequestsPerDomain, RandomizeDelay: settings.RandomizeDownloadDelay,
+		PagesPerSlot: settings.CloseSpiderPageCountPerSlot,
+	}, nil
 }
 
 func toldSetting(name, value string, before map[string]string) string {
@@ -103,7 +107,7 @@ func toldSetting(name, value string, before map[string]string) string {
 		return fmt.Sprintf("%s is taken back (it was set to %s): the spider's own holds again", name, was)
 	case value == "":
 		return name + " was not set"
-	case name == "download_delay" || name == "concurrent_requests_per_domain":
+	case scheduler.KeepsLive(name):
 		return fmt.Sprintf("%s=%s for all hosts as one crawler, from the next lease on", name, value)
 	}
 	return fmt.Sprintf("%s=%s for all hosts, within a second", name, value)
@@ -144,7 +148,7 @@ func liveSettingsOf(ctl scheduler.Control, events []scheduler.Event) []liveSetti
 	for _, name := range slices.Sorted(maps.Keys(ctl.Live)) {
 		s := liveSetting{Name: name, Value: ctl.Live[name]}
 		for _, e := range events {
-			if e.Settings[name] == s.Value {
+			if e.Slot == "" && e.Settings[name] == s.Value {
 				s.Author, s.Time = e.Author, &e.Time
 			}
 		}

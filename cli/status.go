@@ -65,8 +65,13 @@ func (p *program) status(c *cli.Context, l *logs) (err error) {
 	if err != nil {
 		return err
 	}
+	workers, err := redis.client.Workers(stop.ctx)
+	if err != nil {
+		return err
+	}
+	waits := sinksDown(workers)
 	if c.Bool("json") {
-		return p.printJSON(reports(all))
+		return p.printJSON(reports(all, waits))
 	}
 	if len(all) == 0 {
 		_, err = fmt.Fprintf(p.Out, "no spider has run on %s\n", redis)
@@ -75,7 +80,7 @@ func (p *program) status(c *cli.Context, l *logs) (err error) {
 		if i > 0 {
 			fmt.Fprintln(p.Out)
 		}
-		err = errors.Join(err, writeStatus(p.Out, s))
+		err = errors.Join(err, writeStatus(p.Out, s, waits[s.Spider]))
 	}
 	return err
 }
@@ -159,10 +164,32 @@ func state(s scheduler.Status) string {
 	return "idle"
 }
 
-func writeStatus(out io.Writer, s scheduler.Status) error {
+// sinkDown is a sink that takes nothing at the moment, in one process.
+type sinkDown struct {
+	Sink   string `json:"sink"`
+	Worker string `json:"worker"`
+}
+
+// sinksDown are what the processes that live say of their sinks, by spider.
+func sinksDown(workers []scheduler.WorkerReport) map[string][]sinkDown {
+	all := map[string][]sinkDown{}
+	for _, w := range workers {
+		for _, s := range w.Spiders {
+			if w.Alive && s.SinkDown != "" {
+				all[s.Spider] = append(all[s.Spider], sinkDown{s.SinkDown, fmt.Sprintf("%s:%d", w.Host, w.PID)})
+			}
+		}
+	}
+	return all
+}
+
+func writeStatus(out io.Writer, s scheduler.Status, waits []sinkDown) error {
 	fmt.Fprintf(out, "%s: %s\n", s.Spider, state(s))
 	for _, name := range slices.Sorted(maps.Keys(s.Control.Live)) {
 		fmt.Fprintf(out, "  set live: %s=%s\n", name, oneLine(s.Control.Live[name], 200))
+	}
+	for _, w := range waits {
+		fmt.Fprintf(out, "  %s waits for %s, which takes no items\n", oneLine(w.Worker, 100), oneLine(w.Sink, 100))
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {
@@ -223,9 +250,11 @@ type report struct {
 
 	Control scheduler.State   `json:"control"` // what people have told it: running, paused, draining or stopped
 	Live    map[string]string `json:"live"`    // settings that are set live
+
+	SinksDown []sinkDown `json:"sinks_down"` // that take nothing at the moment: pages wait for them
 }
 
-func reports(all []scheduler.Status) []report {
+func reports(all []scheduler.Status, waits map[string][]sinkDown) []report {
 	list := make([]report, 0, len(all))
 	for _, s := range all {
 		list = append(list, report{
@@ -233,6 +262,7 @@ func reports(all []scheduler.Status) []report {
 			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, Seen: s.Seen,
 			DeadLetters: s.DeadLetters, Slots: s.Slots, Epoch: s.Epoch,
 			Workers: append([]string{}, s.Workers...), Stats: s.Stats, Control: s.Control.State, Live: s.Control.Live,
+			SinksDown: append([]sinkDown{}, waits[s.Spider]...),
 		})
 	}
 	return list

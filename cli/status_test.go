@@ -16,7 +16,7 @@ var balanced = scheduler.Status{
 func TestStatusTable(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := writeStatus(&out, balanced); err != nil {
+	if err := writeStatus(&out, balanced, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := `blog: running
@@ -46,13 +46,13 @@ func TestStatusSaysWhenItDoesNotBalance(t *testing.T) {
 	off := balanced
 	off.Enqueued += 2
 	var out bytes.Buffer
-	if err := writeStatus(&out, off); err != nil {
+	if err := writeStatus(&out, off, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "does not balance: off by 2") {
 		t.Error(out.String())
 	}
-	if r := reports([]scheduler.Status{balanced, off}); !r[0].Balances || r[1].Balances {
+	if r := reports([]scheduler.Status{balanced, off}, nil); !r[0].Balances || r[1].Balances {
 		t.Errorf("%+v", r)
 	}
 }
@@ -69,5 +69,23 @@ func TestState(t *testing.T) {
 		if got := state(s); got != want {
 			t.Errorf("%+v is %s, want %s", s, got, want)
 		}
+	}
+}
+
+func TestStatusNamesSinksThatAreDown(t *testing.T) {
+	t.Parallel()
+	waits := sinksDown([]scheduler.WorkerReport{
+		{Host: "a", PID: 1, Alive: true, Spiders: []scheduler.SpiderReport{{Spider: "blog", SinkDown: "sql"}, {Spider: "shop"}}},
+		{Host: "b", PID: 2, Spiders: []scheduler.SpiderReport{{Spider: "blog", SinkDown: "sql"}}}, // not alive: what it said is old
+	})
+	var out bytes.Buffer
+	if err := writeStatus(&out, balanced, waits["blog"]); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "waits for"); n != 1 || !strings.Contains(out.String(), "\n  a:1 waits for sql, which takes no items\n") {
+		t.Error(out.String())
+	}
+	if r := reports([]scheduler.Status{balanced}, waits); len(r[0].SinksDown) != 1 || len(waits["shop"]) != 0 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -25,7 +25,7 @@ type System struct {
 func Process() System {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not ignored: commands that are started would ignore it too
 	return System{
 		Streams: Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr},
 		Environ: os.Environ(),

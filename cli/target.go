@@ -24,6 +24,7 @@ type target struct {
 	redis  *place
 	client *scheduler.Client
 	logs   *logs
+	stop   *interrupts
 }
 
 func (t *target) String() string { return t.Spider + " on " + t.redis.String() }
@@ -54,17 +55,25 @@ func (w where) change(ctx context.Context, l *logs) (*place, error) {
 }
 
 // onTarget finds the crawl that the first argument names and does a command's work on it.
-func (p *program) onTarget(c *cli.Context, open opener, work func(context.Context, *target) error) (err error) {
+func (p *program) onTarget(c *cli.Context, open opener, work func(context.Context, *target) error) error {
+	if c.NArg() == 0 {
+		return usagef("%s takes a spider: its name, or its file. See \"luacrawl %s --help\"", commandPath(c), commandPath(c))
+	}
+	return p.onSpider(c, open, c.Args().First(), work)
+}
+
+// onSpider is onTarget with a spider's name or file; "" is the only one that there is.
+func (p *program) onSpider(c *cli.Context, open opener, arg string, work func(context.Context, *target) error) (err error) {
 	l, err := newLogs(p.screen, c)
 	if err != nil {
 		return err
 	}
-	if c.NArg() == 0 {
-		return usagef("%s takes a spider: its name, or its file. See \"luacrawl %s --help\"", commandPath(c), commandPath(c))
-	}
-	name, keys, err := p.named(c, l)
-	if err != nil {
-		return err
+	var name string
+	var keys scheduler.Keys
+	if arg != "" {
+		if name, keys, err = p.namedBy(c, l, arg); err != nil {
+			return err
+		}
 	}
 	stop := p.interruptible(&logs{quiet: true}) // there are no running pages to speak of
 	defer stop.end()
@@ -73,16 +82,35 @@ func (p *program) onTarget(c *cli.Context, open opener, work func(context.Contex
 		return stop.verdict(err, l)
 	}
 	defer func() { err = stop.verdict(errors.Join(err, redis.close()), l) }()
-	t := &target{redis: redis, client: redis.client, logs: l}
+	if arg == "" {
+		if name, err = redis.only(stop.ctx); err != nil {
+			return err
+		}
+	}
+	t := &target{redis: redis, client: redis.client, logs: l, stop: stop}
 	if t.Fleet, err = redis.client.Fleet(stop.ctx, name, keys); err != nil {
 		return err
 	}
-	if filepath.Ext(c.Args().First()) != ".lua" {
+	if filepath.Ext(arg) != ".lua" {
 		if err := t.known(stop.ctx); err != nil {
 			return err
 		}
 	}
 	return work(stop.ctx, t)
+}
+
+// only is the one spider that this Redis knows.
+func (p *place) only(ctx context.Context) (string, error) {
+	names, err := p.names(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", fmt.Errorf("no spider has run on %s or was pushed there", p)
+	}
+	return "", usagef("which spider? %s has %s", p, listed(names))
 }
 
 // known refuses a name that no spider has: it is mistyped. A file's spider may have run nowhere yet.

@@ -100,13 +100,25 @@ type topSlots struct {
 }
 
 type topSlot struct {
-	Slot   string         `json:"slot"`
-	Waits  scheduler.Wait `json:"waits_for"`
-	Next   time.Time      `json:"next"`
-	Busy   int            `json:"in_flight"`
-	Limit  int            `json:"concurrency"`
-	Delay  float64        `json:"delay"` // seconds
-	Queued int64          `json:"queued"`
+	Slot       string         `json:"slot"`
+	Waits      scheduler.Wait `json:"waits_for"`
+	Next       time.Time      `json:"next"`
+	NextIn     float64        `json:"next_in"` // seconds, 0 when its time has come
+	Busy       int            `json:"in_flight"`
+	Limit      int            `json:"concurrency"`
+	Delay      float64        `json:"delay"`                // seconds
+	Says       scheduler.Says `json:"delay_from,omitempty"` // spider, live, robots; none: the setting for all
+	Randomized bool           `json:"randomized,omitempty"`
+	Queued     int64          `json:"queued"`
+	Later      int64          `json:"later,omitempty"` // requests that may not start yet, among the first 100 of the crawl
+	Pages      int64          `json:"pages,omitempty"` // while there is a budget of them
+}
+
+func shownSlot(s scheduler.Slot, now time.Time) topSlot {
+	return topSlot{
+		Slot: s.Name, Waits: s.Wait, Next: s.Next.UTC(), NextIn: max(0, s.Next.Sub(now).Seconds()), Busy: s.Busy, Limit: s.Limit, Delay: s.Delay.Seconds(),
+		Says: s.Says, Randomized: s.Randomized, Queued: s.Queued, Later: s.Later, Pages: s.Pages,
+	}
 }
 
 func topReport(v fleetView) topJSON {
@@ -122,7 +134,7 @@ func topReport(v fleetView) topJSON {
 	}
 	r.Slots = topSlots{Spider: v.Chosen, Due: v.Slots.Due, Delayed: v.Slots.Delayed, Full: v.Slots.Full, First: []topSlot{}}
 	for _, s := range v.Slots.First {
-		r.Slots.First = append(r.Slots.First, topSlot{s.Name, s.Wait, s.Next.UTC(), s.Busy, s.Limit, s.Delay.Seconds(), s.Queued})
+		r.Slots.First = append(r.Slots.First, shownSlot(s, v.Slots.Time))
 	}
 	if v.Damaged != nil {
 		r.Damaged = v.Damaged.Error()

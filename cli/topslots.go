@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"luacrawl/scheduler"
@@ -19,19 +20,37 @@ func (m *topModel) slots(rows int) []topLine {
 	if len(first) == 0 || m.place() < 0 || rows == 0 || m.view.Chosen != m.chosen {
 		return nil
 	}
-	slices.SortStableFunc(first, func(a, b scheduler.Slot) int { return cmp.Compare(b.Queued, a.Queued) })
-	t, s := table{columns: slotColumns, chosen: -1}, &m.view.Spiders[m.place()]
-	for _, slot := range first {
-		why, look := waits(slot, m.view.Slots.Time, s.State())
+	t := slotTable(first, m.view.Slots.Time, m.view.Spiders[m.place()].State())
+	return t.lines(m.width, 0, rows)
+}
+
+// slotTable shows slots, the longest queues first, which it sorts.
+func slotTable(list []scheduler.Slot, now time.Time, state scheduler.State) table {
+	slices.SortStableFunc(list, func(a, b scheduler.Slot) int { return cmp.Compare(b.Queued, a.Queued) })
+	t := table{columns: slotColumns, chosen: -1}
+	for _, slot := range list {
+		why, look := waits(slot, now, state)
 		leased := thousands(int64(slot.Busy))
 		if slot.Limit > 0 {
 			leased = fmt.Sprintf("%d/%d", slot.Busy, slot.Limit)
 		}
 		t.rows = append(t.rows, []piece{
-			{slotLabel(slot), plain}, {thousands(slot.Queued), plain}, {leased, plain}, {delayText(slot.Delay), plain}, {why, look},
+			{slotLabel(slot), plain}, {thousands(slot.Queued), plain}, {leased, plain}, {slotDelay(slot), plain}, {why, look},
 		})
 	}
-	return t.lines(m.width, 0, rows)
+	return t
+}
+
+// slotDelay is a slot's delay with who says it, if that is not the setting for all.
+func slotDelay(s scheduler.Slot) string {
+	text := delayText(s.Delay)
+	if s.Randomized && s.Delay > 0 {
+		text = strings.TrimSuffix(text, "s") + "-" + delayText(s.Delay*3/2)
+	}
+	if s.Says != scheduler.SaysAll {
+		text += " " + string(s.Says)
+	}
+	return text
 }
 
 func slotLabel(s scheduler.Slot) string {
@@ -52,14 +71,27 @@ func waits(s scheduler.Slot, now time.Time, state scheduler.State) (string, styl
 		return "its queue's key holds another type", bad
 	case scheduler.WaitFull:
 		return fmt.Sprintf("full: %d of %d in flight", s.Busy, s.Limit), warn
+	case scheduler.WaitBudget:
+		return fmt.Sprintf("its page budget: %d in flight may be the last", s.Busy), warn
 	case scheduler.WaitWork:
 		return "empty", dim
 	}
 	if held {
 		return "the spider is " + string(state), warn
 	}
-	if s.Wait == scheduler.WaitDelay {
-		return fmt.Sprintf("its delay, until %s (%s)", s.Next.UTC().Format("15:04:05.0"), delayText(s.Next.Sub(now))), dim
+	until := fmt.Sprintf(", until %s (%s)", s.Next.UTC().Format("15:04:05.0"), delayText(s.Next.Sub(now)))
+	switch s.Wait {
+	case scheduler.WaitRetryAfter:
+		return "Retry-After" + until, warn
+	case scheduler.WaitRobots:
+		return "its robots.txt" + until, dim
+	case scheduler.WaitBackoff:
+		return fmt.Sprintf("the time of a retry or a later request%s", until), dim
+	case scheduler.WaitDelay:
+		if s.Says == scheduler.SaysRobots {
+			return "the crawl-delay of its robots.txt" + until, dim
+		}
+		return "its delay" + until, dim
 	}
 	return "a worker", plain
 }

@@ -32,7 +32,12 @@ func (p *page) download(ctx context.Context) (*Response, error) {
 	p.count(statDownloaded, 1)
 	p.count(statResponseBytes, got.BytesReceived)
 	p.count(statusStat(got.Status), 1)
-	return newResponse(r, got), nil
+	resp := newResponse(r, got)
+	resp.Crawler = p.robots.token
+	if p.site != nil {
+		resp.Sitemaps = p.site.sitemaps
+	}
+	return resp, nil
 }
 
 // requestHeader is what the spider asked for, with its cookies. The downloader adds its defaults.
@@ -101,6 +106,9 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	redirectMethod(&next, resp.Status)
 	if weburl.Host(next.URL) != weburl.Host(p.req.URL) || strings.HasPrefix(p.req.URL, "https:") && !strings.HasPrefix(next.URL, "https:") {
 		dropCredentials(&next)
+	}
+	if weburl.Host(next.URL) != weburl.Host(p.req.URL) {
+		next.Slot = "" // another site, with a politeness of its own
 	}
 	p.referAgain(&next)
 	p.count(statRedirects, 1)

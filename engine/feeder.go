@@ -199,6 +199,7 @@ func (f *feeder) exchange(ctx context.Context, want int) error {
 	f.pending.Store(x.Pending)
 	f.paused.Store(x.Paused)
 	f.hear(x)
+	f.tellSpent(x.Spent)
 	if want > 0 {
 		f.plan(time.Now(), x, want, seeds)
 	}
@@ -275,6 +276,13 @@ func (f *feeder) hear(x scheduler.Exchanged) {
 	f.control = x.Control
 	if f.crawl.OnControl != nil {
 		f.crawl.OnControl(x.Control, x.State)
+	}
+}
+
+// tellSpent says, once a slot in the whole fleet, that it has had all its pages.
+func (f *feeder) tellSpent(slots []string) {
+	for _, slot := range slots {
+		f.crawl.Logger.Info("a site has had all its pages (closespider_pagecount_per_slot): its other requests are dropped", slog.String("slot", slot))
 	}
 }
 

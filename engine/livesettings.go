@@ -55,7 +55,7 @@ func CheckSetting(name string, value any) error {
 
 // liveFleet are the settings that Redis keeps for a whole crawl, beside liveSettings: they can be set while it runs, though an edit of the
 // spider's file holds from the next start on.
-var liveFleet = []string{"download_delay", "concurrent_requests_per_domain"}
+var liveFleet = []string{"download_delay", "randomize_download_delay", "concurrent_requests_per_domain", "closespider_pagecount_per_slot"}
 
 // LiveSettings are the names that can be set for a whole fleet while it runs, in the order of the table.
 func LiveSettings() []string {
@@ -93,8 +93,11 @@ func notLive(def *setting) string {
 	switch def.name {
 	case "partition", "queue", "start_urls_key", "requests_key", "dupefilter_key", "items_key":
 		return "it decides where in redis a request lies, so it cannot change while requests wait; stop the spider, let its file set it, and start with --fresh"
-	case "robotstxt_obey", "allow_private_addresses":
+	case "robotstxt_obey", "robots_meta_obey", "allow_private_addresses":
 		return "it guards others, so it is never changed from outside; the spider's file sets it"
+	}
+	if def.name == "download_slots" {
+		return "the spider's file says it; \"luacrawl slots set\" sets delay and concurrency of one site live"
 	}
 	if def.fleet {
 		return "all workers of a crawl agree on it when they start; stop the spider, let its file set it, and resume"

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"luacrawl/engine/fetch/robots"
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/weburl"
 )
@@ -20,6 +21,10 @@ type Response struct {
 	Header  http.Header
 	Body    []byte // Content-Encoding undone
 	Request *scheduler.Request
+
+	Crawler  string            // the name by which sites call this crawler
+	Sitemaps []string          // that the site's robots.txt names, as it does; nil when it was not asked for
+	Obeyed   robots.Directives // of the page: what they forbid is not taken from its callback
 
 	free     func() // gives Body back; may be nil
 	released bool

@@ -44,7 +44,7 @@ func (p *page) heedRetryAfter(resp *Response) {
 	if resp.Status != http.StatusTooManyRequests && resp.Status != http.StatusServiceUnavailable {
 		return
 	}
-	p.out.Hold = max(p.out.Hold, retryAfter(resp.Header, time.Now()))
+	p.out.Hold, p.out.HoldWhy = retryAfter(resp.Header, time.Now()), scheduler.WaitRetryAfter
 	if p.out.Hold > 0 {
 		p.count(statRetryAfter, 1)
 		p.Logger.Debug("the site asks to be left alone", slog.String("slot", p.lease.Slot), slog.Duration("for", p.out.Hold))

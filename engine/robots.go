@@ -34,6 +34,7 @@ func (p *page) robotsAllow(ctx context.Context) bool {
 		}
 	}
 	if site.allows(path) {
+		p.site = site
 		return true
 	}
 	why := "robots.txt forbids it"
@@ -113,8 +114,8 @@ func robotsWait(age time.Duration) time.Duration {
 func (p *page) comeAgain(after time.Duration) {
 	p.count(statRobotsWaited, 1)
 	child := scheduler.Child{Request: p.req, Force: true}
-	if p.Settings.Partition == scheduler.PartitionHost {
-		p.out.Hold = max(p.out.Hold, after)
+	if p.Settings.Partition == scheduler.PartitionHost && p.req.Slot == "" {
+		p.out.Hold, p.out.HoldWhy = after, scheduler.WaitRobots
 	} else {
 		child.Delay = after // other hosts share the slot
 	}

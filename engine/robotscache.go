@@ -19,13 +19,17 @@ const (
 
 // siteRobots is what a site's robots.txt says to this crawler.
 type siteRobots struct {
-	rules *robots.Matcher
-	slow  bool // its crawl-delay is more than crawlDelayMost
-	until time.Time
+	rules    *robots.Matcher
+	sitemaps []string // as it names them; not nil
+	slow     bool     // its crawl-delay is more than crawlDelayMost
+	until    time.Time
 }
 
 func newSiteRobots(policy robots.Policy, token string, keep time.Duration) *siteRobots {
-	s := &siteRobots{rules: policy.For(token), until: time.Now().Add(keep)}
+	s := &siteRobots{rules: policy.For(token), sitemaps: []string{}, until: time.Now().Add(keep)}
+	for _, url := range policy.Sitemaps() {
+		s.sitemaps = append(s.sitemaps, strings.Clone(url)) // not to keep the whole text
+	}
 	s.slow = s.asks() > crawlDelayMost
 	return s
 }
@@ -35,6 +39,9 @@ func (s *siteRobots) asks() time.Duration {
 	delay, _ := s.rules.CrawlDelay()
 	return delay
 }
+
+// weight is how many lines of the file it keeps.
+func (s *siteRobots) weight() int { return s.rules.Len() + len(s.sitemaps) }
 
 func (s *siteRobots) allows(path string) bool { return !s.slow && s.rules.Allowed(path) }
 
@@ -50,7 +57,7 @@ type robotsCache struct {
 
 func newRobotsCache(token string) *robotsCache {
 	c := &robotsCache{token: token, flights: map[string]*robotsFlight{}}
-	known, err := simplelru.NewLRU(robotsHosts, func(_ string, s *siteRobots) { c.rules -= s.rules.Len() })
+	known, err := simplelru.NewLRU(robotsHosts, func(_ string, s *siteRobots) { c.rules -= s.weight() })
 	if err != nil {
 		panic(err) // the size is wrong
 	}
@@ -101,7 +108,7 @@ func (c *robotsCache) end(origin string, f *robotsFlight) {
 	delete(c.flights, origin)
 	if s := f.found.site; s != nil {
 		c.known.Remove(origin)
-		c.rules += s.rules.Len()
+		c.rules += s.weight()
 		c.known.Add(strings.Clone(origin), s)
 		for c.rules > robotsRules && c.known.Len() > 1 {
 			c.known.RemoveOldest()

@@ -18,7 +18,10 @@ type Settings struct {
 	Queue                       scheduler.Queue
 	Keys                        scheduler.Keys
 	DownloadDelay               time.Duration // between two starts in a slot
+	RandomizeDownloadDelay      bool          // up to half as much again
 	ConcurrentRequestsPerDomain int           // requests of a slot in flight
+	DownloadSlots               scheduler.SlotRules
+	CloseSpiderPageCountPerSlot int64         // responses for callbacks of a slot; 0: off
 	Lease                       time.Duration // how long a request stays with a worker that gives no sign
 	LeaseAttempts               int           // leases of a request that may end without an outcome
 	SchedulerPersist            bool          // keep queue and filter when the last worker closes
@@ -54,6 +57,7 @@ type Settings struct {
 	CloseSpiderItemCount  int64
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
+	RobotsMetaObey        bool
 	AllowPrivateAddresses bool
 	SinkBuffer            int                     // pages that may wait for a sink beyond those in flight
 	AllowAddresses        []netip.Prefix          // that may be connected to though they are not public
@@ -110,7 +114,10 @@ var settingTable = []setting{
 	{"dupefilter_key", true, "key", "default %(spider)s:dupefilter", text(func(s *Settings) *string { return &s.Keys.Dupefilter })},
 	{"items_key", true, "key", "default %(spider)s:items", text(func(s *Settings) *string { return &s.Keys.Items })},
 	{"download_delay", true, "seconds", "between two starts in a slot, for the whole fleet", duration(func(s *Settings) *time.Duration { return &s.DownloadDelay }, 0, day)},
+	{"randomize_download_delay", true, "true or false", "make each delay longer by a random part, up to half", flag(func(s *Settings) *bool { return &s.RandomizeDownloadDelay })},
 	{"concurrent_requests_per_domain", true, "requests", "of a slot in flight, for the whole fleet", count(func(s *Settings) *int { return &s.ConcurrentRequestsPerDomain }, 1, 10_000)},
+	{"download_slots", true, "table of sites", "delay, concurrency and randomize_delay of single sites; JSON on the command line", downloadSlots},
+	{"closespider_pagecount_per_slot", true, "pages", "of a slot that callbacks get, after which its other requests are dropped; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderPageCountPerSlot }, 0, 1<<50)},
 	{"lease", true, "seconds", "how long a request stays with a worker that gives no sign of life", duration(func(s *Settings) *time.Duration { return &s.Lease }, 500*time.Millisecond, day)},
 	{"lease_attempts", true, "times", "leases of a request that may end without an outcome before it is dead", count(func(s *Settings) *int { return &s.LeaseAttempts }, 1, 250)},
 	{"scheduler_persist", true, "true or false", "keep queue and filter when the last worker closes", flag(func(s *Settings) *bool { return &s.SchedulerPersist })},
@@ -145,6 +152,7 @@ var settingTable = []setting{
 	{"closespider_itemcount", false, "items", "of the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderItemCount }, 0, 1<<62)},
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
 	{"robotstxt_obey", false, "true or false", "keep out of what a site's robots.txt forbids, and keep its crawl-delay", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
+	{"robots_meta_obey", false, "true or false", "take no items from pages that say noindex, and no requests from those that say nofollow", flag(func(s *Settings) *bool { return &s.RobotsMetaObey })},
 	{"allow_private_addresses", false, "true or false", "connect to loopback, private, metadata and all other addresses", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
 	{"allow_addresses", false, "addresses and ranges", "that may be connected to though they are not public, as in 10.1.0.0/16", allowAddresses},
 	{"resolve", false, "list of HOST=ADDRESS", "addresses of names that the DNS is not asked for", resolve},

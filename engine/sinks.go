@@ -66,12 +66,13 @@ func (p *parcel) delivered() result {
 	}
 	if out := p.result.outcome; len(p.kept) > 0 {
 		out.Items, out.Elsewhere = without(out.Items, p.kept), without(out.Elsewhere, p.kept) // one of the two is empty
+		out.ItemIDs = without(out.ItemIDs, p.kept)
 	}
 	return p.result
 }
 
 // without are the items whose places are not gone.
-func without(items [][]byte, gone map[int]bool) [][]byte {
+func without[T any](items []T, gone map[int]bool) []T {
 	left := items[:0:0]
 	for i, item := range items {
 		if !gone[i] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -157,6 +158,56 @@ func TestSinkThatRefusesAnItem(t *testing.T) {
 	dead, err := r.client.DeadLetters(t.Context(), "t", scheduler.Keys{}, 0, -1)
 	if err != nil || len(dead) != 1 || !strings.Contains(dead[0], `"reason":"sink_refused"`) || !strings.Contains(dead[0], "first: page: too long") {
 		t.Errorf("dead letters: %s, %v", dead, err)
+	}
+}
+
+// In a stream each item has its own id, also behind one that a sink has refused.
+func TestStreamedItemsHaveTheirIDs(t *testing.T) {
+	t.Parallel()
+	sink := &memorySink{name: "first", refuse: func(r export.Record) error {
+		if string(r.JSON) == `{"n":1}` {
+			return errors.New("too small")
+		}
+		return nil
+	}}
+	spider := &goSpider{start: []string{serve(t, nil) + "/1"}, callbacks: map[string]func(*engine.Response) (*engine.Output, error){
+		"parse": func(*engine.Response) (*engine.Output, error) {
+			out := &engine.Output{Revision: "rev1"}
+			for i := range 4 {
+				item := engine.Item(fmt.Sprintf(`{"n":%d}`, i))
+				about := engine.ItemInfo{Number: i}
+				out.Items, out.About = append(out.Items, item), append(out.About, about)
+				out.Routes = append(out.Routes, engine.Route{Kept: i, Item: item, ItemInfo: about})
+			}
+			return out, nil
+		},
+	}}
+	r := newRigWith(t, spider, nil, func(o *engine.Options) { o.Sinks = []export.Sink{sink} })
+	frontier, err := scheduler.Open(t.Context(), r.client, scheduler.Config{Spider: "streamed", ItemStream: 1000, Persist: true, Worker: "w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.crawl.Frontier = frontier
+	r.run(t)
+	conn, err := net.Dial("tcp", r.server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "*4\r\n$6\r\nXRANGE\r\n$14\r\nstreamed:items\r\n$1\r\n-\r\n$1\r\n+\r\n*1\r\n$4\r\nQUIT\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sink.rows) != 3 || strings.Count(string(reply), "item_id") != 3 {
+		t.Fatalf("the sink has %v, the stream %q", sink.rows, reply)
+	}
+	for id, item := range sink.rows {
+		if want := item + "\r\n$7\r\nitem_id\r\n$40\r\n" + id + "\r\n"; !strings.Contains(string(reply), want) {
+			t.Errorf("%s has another id than %s: %q", item, id, reply)
+		}
 	}
 }
 

@@ -69,7 +69,8 @@ type page struct {
 	routes   []Route // items for the sinks
 	revision string  // that made them
 	files    *fileWork
-	from     *referrer // what requests of the call tell of; nil for nothing
+	site     *siteRobots // what robots.txt says, once it has allowed the page
+	from     *referrer   // what requests of the call tell of; nil for nothing
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
@@ -175,6 +176,7 @@ func (p *page) request(ctx context.Context) {
 		p.unwanted(ctx, resp)
 	default:
 		p.count(statResponses, 1)
+		p.heedDirectives(resp)
 		p.parse(ctx, resp)
 	}
 }
@@ -288,6 +290,9 @@ func (p *page) takeItems(out *Output) {
 		if p.Elsewhere {
 			p.out.Elsewhere = append(p.out.Elsewhere, item)
 		} else {
+			if p.Frontier.StreamsItems() {
+				p.out.ItemIDs = append(p.out.ItemIDs[:len(p.out.Items)], p.itemID(about))
+			}
 			p.out.Items = append(p.out.Items, item)
 		}
 		p.count(statItems, 1)

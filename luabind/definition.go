@@ -220,16 +220,30 @@ func settingValue(lv lua.LValue) (any, bool) {
 	return nil, false
 }
 
-// namedValues is a setting that is a table of names and strings.
+// namedValues is a setting that is a table of names and strings, or of names and tables of names and plain values.
 func namedValues(t *lua.LTable) (any, bool) {
 	values, right := map[string]any{}, true
 	t.ForEach(func(k, value lua.LValue) {
 		name, isName := k.(lua.LString)
 		text, isText := value.(lua.LString)
-		right = right && isName && isText
 		values[string(name)] = string(text)
+		if inner, isTable := value.(*lua.LTable); isTable {
+			values[string(name)], isText = plainValues(inner)
+		}
+		right = right && isName && isText
 	})
 	return values, right && len(values) > 0
+}
+
+func plainValues(t *lua.LTable) (map[string]any, bool) {
+	values, right := map[string]any{}, true
+	t.ForEach(func(k, value lua.LValue) {
+		name, isName := k.(lua.LString)
+		plain, known := settingValue(value)
+		right = right && isName && known && value.Type() != lua.LTTable
+		values[string(name)] = plain
+	})
+	return values, right
 }
 
 // callbacks are the spider's functions that a request may name.

@@ -6,15 +6,17 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"luacrawl/engine"
+	"luacrawl/engine/fetch/robots"
 	"luacrawl/scheduler"
 )
 
 // collector gathers what one call emits.
 type collector struct {
 	out        engine.Output
-	processing bool // inside process_item
-	depth      int  // of the requests that the call emits
-	emitted    int  // items, those that were dropped too
+	processing bool              // inside process_item
+	depth      int               // of the requests that the call emits
+	emitted    int               // items, those that were dropped too
+	obeyed     robots.Directives // of the page: what is not taken
 
 	// What the call is about, for the IDs of its items.
 	request *scheduler.Request // nil for a seed
@@ -81,6 +83,10 @@ func (v *vm) emitList(L *lua.LState, t *lua.LTable) {
 
 func (v *vm) emitRequest(L *lua.LState, r *luaRequest) {
 	v.checkFunctions(L, r)
+	if v.out.obeyed.NoFollow {
+		v.countStat(engine.StatNoFollow)
+		return
+	}
 	out, err := v.finish(r)
 	if err != nil {
 		L.RaiseError("request %s: %s", r.URL, err)
@@ -103,6 +109,10 @@ func (v *vm) emitItem(L *lua.LState, t *lua.LTable) {
 	}
 	if isEmpty(t) {
 		L.RaiseError("emit: the table is empty; an item needs fields")
+	}
+	if v.out.obeyed.NoIndex {
+		v.countStat(engine.StatNoIndex)
+		return
 	}
 	process, _ := v.spider.RawGetString("process_item").(*lua.LFunction)
 	before, err := itemJSON(t)

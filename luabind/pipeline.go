@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,6 +36,7 @@ type pipelineStep struct {
 	order   float64
 	sink    int    // among the sinks; -1 when it is none
 	module  string // "" when it is none
+	stream  int64  // Redis keeps a stream of so many items; 0 when it keeps a list, or it is not Redis
 	options map[string]any
 	files   *itemfiles.Options // nil when it is not the pipeline of files
 }
@@ -111,10 +114,44 @@ func newStep(lv lua.LValue, left *int) (pipelineStep, error) {
 	case s.name != redisPipeline && !slices.Contains(sinkNames, s.name):
 		s.module = s.name
 	}
-	if len(s.options) > 0 && (s.module != "" || s.name == redisPipeline) {
+	if len(s.options) > 0 && s.module != "" {
 		return s, fmt.Errorf("%s takes no options but order", s.name)
 	}
+	if s.name == redisPipeline {
+		var err error
+		if s.stream, err = streamOf(s.options); err != nil {
+			return s, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
 	return s, nil
+}
+
+// maxStream is the largest maxlen of a stream.
+const maxStream = 1e12
+
+// streamOf reads the options of Redis: the length of a stream, 0 for a list.
+func streamOf(options map[string]any) (int64, error) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if name != "type" && name != "maxlen" {
+			return 0, fmt.Errorf("unknown option %q; known are order, type and maxlen (the key is the setting items_key)", name)
+		}
+	}
+	length, given := options["maxlen"]
+	switch kind := cmp.Or(options["type"], any("list")); {
+	case kind != "list" && kind != "stream":
+		return 0, fmt.Errorf("type is \"list\" or \"stream\", not %q", fmt.Sprint(kind))
+	case kind == "list" && given:
+		return 0, errors.New("maxlen is for type = \"stream\"; a list keeps all items")
+	case kind == "list":
+		return 0, nil
+	case !given:
+		return 0, errors.New("a stream needs a maxlen, as in { \"redis\", order = 400, type = \"stream\", maxlen = 100000 }: older items are thrown away, read or not")
+	}
+	n, ok := length.(float64)
+	if !ok || n < 1 || n > maxStream || n != math.Trunc(n) {
+		return 0, fmt.Errorf("maxlen is a whole number of items, at least 1, not %v", length)
+	}
+	return int64(n), nil
 }
 
 // optionValue is an option of a sink: numbers, strings, booleans, lists and tables of them. left is how many more there may be.
@@ -213,6 +250,18 @@ func (s *Spider) StoresItems() bool { return s.current.Load().stores() }
 
 func (d *definition) stores() bool {
 	return slices.ContainsFunc(d.steps, func(s pipelineStep) bool { return s.name == redisPipeline })
+}
+
+// ItemStream is how many items Redis keeps in a stream; 0 when it keeps a list.
+func (s *Spider) ItemStream() int64 { return s.current.Load().stream() }
+
+func (d *definition) stream() int64 {
+	for _, s := range d.steps {
+		if s.stream > 0 {
+			return s.stream
+		}
+	}
+	return 0
 }
 
 // Schemas are the spider's declarations of items, by kind.

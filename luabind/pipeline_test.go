@@ -84,29 +84,38 @@ func TestUnavailableEndsTheCall(t *testing.T) {
 func TestBadPipelines(t *testing.T) {
 	t.Parallel()
 	for pipelines, want := range map[string]string{
-		`pipelines = 1`:                                                      "spider.pipelines is a number; it must be a list",
-		`pipelines = { redis = 400 }`:                                        "spider.pipelines has the key redis; it is a list",
-		`pipelines = { "redis" }`:                                            "spider.pipelines[1]: it is a string; write { \"redis\", order = 400 }",
-		`pipelines = { { order = 1 } }`:                                      "spider.pipelines[1]: it has no name",
-		`pipelines = { { "redis" } }`:                                        "spider.pipelines[1]: redis has no order",
-		`pipelines = { { "redis", order = "x" } }`:                           "order is a string; it is a number",
-		`pipelines = { { "redis", order = 1, x = 1 } }`:                      "redis takes no options but order",
-		`pipelines = { { "sql", order = 1, x = print } }`:                    "x: it is a function",
-		`pipelines = { { "redis", order = 1 }, { "sql", order = 1 } }`:       "redis and sql have the same order 1",
-		`pipelines = { { "redis", order = 1 }, { "redis", order = 2 } }`:     "names redis twice",
-		`pipelines = { { "nosuch", order = 1 } }`:                            "there is no module \"nosuch\"",
-		`pipelines = { { "empty", order = 1 } }`:                             "the module has no function process_item",
-		`pipelines = { { "list", order = 1 } }`:                              "",
-		`items = { article = 1 }`:                                            "spider.items.article is a number",
-		`items = { article = {} }`:                                           "declares 0 fields",
-		`items = { article = { title = "strin!" } }`:                         "unknown type \"strin\"; did you mean \"string\"?",
-		`items = { article = { title = "string key now" } }`:                 "is no declaration",
-		`items = { article = { ["x;drop table y"] = "string" } }`:            "fields have names of letters, digits and _",
-		`items = { article = { n = { type = "number", default = "x" } } }`:   "default: \"x\" is no number",
-		`items = { article = { n = { type = "number", requird = true } } }`:  "unknown key \"requird\"",
-		`items = { article = { n = { type = "number", default = print } } }`: "default: a function is no number",
-		`items = { article = { n = { type = "json", default = {} } } }`:      "spider.items.article.n: default: it is a table; a default is a string, a number, true or false",
-		`items = { ["a b"] = { n = "number" } }`:                             "kinds of items have names of letters",
+		`pipelines = 1`:                                                         "spider.pipelines is a number; it must be a list",
+		`pipelines = { redis = 400 }`:                                           "spider.pipelines has the key redis; it is a list",
+		`pipelines = { "redis" }`:                                               "spider.pipelines[1]: it is a string; write { \"redis\", order = 400 }",
+		`pipelines = { { order = 1 } }`:                                         "spider.pipelines[1]: it has no name",
+		`pipelines = { { "redis" } }`:                                           "spider.pipelines[1]: redis has no order",
+		`pipelines = { { "redis", order = "x" } }`:                              "order is a string; it is a number",
+		`pipelines = { { "redis", order = 1, key = "x" } }`:                     "redis: unknown option \"key\"; known are order, type and maxlen (the key is the setting items_key)",
+		`pipelines = { { "redis", order = 1, type = "streem" } }`:               "redis: type is \"list\" or \"stream\", not \"streem\"",
+		`pipelines = { { "redis", order = 1, type = { 1 } } }`:                  "redis: type is \"list\" or \"stream\"",
+		`pipelines = { { "redis", order = 1, type = "stream" } }`:               "redis: a stream needs a maxlen",
+		`pipelines = { { "redis", order = 1, maxlen = 5 } }`:                    "redis: maxlen is for type = \"stream\"",
+		`pipelines = { { "redis", order = 1, type = "stream", maxlen = 0 } }`:   "redis: maxlen is a whole number of items, at least 1, not 0",
+		`pipelines = { { "redis", order = 1, type = "stream", maxlen = 1.5 } }`: "redis: maxlen is a whole number of items, at least 1, not 1.5",
+		`pipelines = { { "redis", order = 1, type = "stream", maxlen = {} } }`:  "redis: maxlen is a whole number of items",
+		`pipelines = { { "redis", order = 1, type = "stream", maxlen = 0/0 } }`: "redis: maxlen is a whole number of items",
+		`pipelines = { { "redis", order = 1, type = "list" } }`:                 "",
+		`pipelines = { { "sql", order = 1, x = print } }`:                       "x: it is a function",
+		`pipelines = { { "redis", order = 1 }, { "sql", order = 1 } }`:          "redis and sql have the same order 1",
+		`pipelines = { { "redis", order = 1 }, { "redis", order = 2 } }`:        "names redis twice",
+		`pipelines = { { "nosuch", order = 1 } }`:                               "there is no module \"nosuch\"",
+		`pipelines = { { "empty", order = 1 } }`:                                "the module has no function process_item",
+		`pipelines = { { "list", order = 1 } }`:                                 "",
+		`items = { article = 1 }`:                                               "spider.items.article is a number",
+		`items = { article = {} }`:                                              "declares 0 fields",
+		`items = { article = { title = "strin!" } }`:                            "unknown type \"strin\"; did you mean \"string\"?",
+		`items = { article = { title = "string key now" } }`:                    "is no declaration",
+		`items = { article = { ["x;drop table y"] = "string" } }`:               "fields have names of letters, digits and _",
+		`items = { article = { n = { type = "number", default = "x" } } }`:      "default: \"x\" is no number",
+		`items = { article = { n = { type = "number", requird = true } } }`:     "unknown key \"requird\"",
+		`items = { article = { n = { type = "number", default = print } } }`:    "default: a function is no number",
+		`items = { article = { n = { type = "json", default = {} } } }`:         "spider.items.article.n: default: it is a table; a default is a string, a number, true or false",
+		`items = { ["a b"] = { n = "number" } }`:                                "kinds of items have names of letters",
 	} {
 		files := luabindtest.Files{luabindtest.Main: "return { name = 'x', parse = function() end, " + pipelines + " }", "empty.lua": "return {}", "list.lua": "return { process_item = function(i) return i end }"}
 		_, err := luabindtest.Load(files, luabind.Options{})
@@ -115,6 +124,25 @@ func TestBadPipelines(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", pipelines, err, want)
+		}
+	}
+}
+
+func TestItemStream(t *testing.T) {
+	t.Parallel()
+	for pipelines, want := range map[string]int64{
+		``:                0,
+		`pipelines = {},`: 0,
+		`pipelines = { { "redis", order = 1 } },`:                                 0,
+		`pipelines = { { "redis", order = 1, type = "stream", maxlen = 5000 } },`: 5000,
+	} {
+		files := luabindtest.Files{luabindtest.Main: "return { name = 'x', " + pipelines + " parse = function() end }"}
+		spider, err := luabindtest.Load(files, luabind.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spider.ItemStream(); got != want {
+			t.Errorf("%q: a stream of %d, want %d", pipelines, got, want)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (s *Spider) reload(o *origin, accept func(map[string]any) error, older Olde
 
 // sameSinks reports whether the items of two definitions go to the same places.
 func sameSinks(a, b *definition) bool {
-	return reflect.DeepEqual(a.sinks(), b.sinks()) && a.stores() == b.stores()
+	return reflect.DeepEqual(a.sinks(), b.sinks()) && a.stores() == b.stores() && a.stream() == b.stream()
 }
 
 // PipelinesChangedError says that an edit has changed where items go: the sinks of a crawl are those of its start.

@@ -71,6 +71,29 @@ func TestReloadOfDeclarations(t *testing.T) {
 	}
 }
 
+// TestReloadOfRedis: what Redis keeps items in is what it was at the start.
+func TestReloadOfRedis(t *testing.T) {
+	t.Parallel()
+	text := func(options string) string {
+		return "return { name = 'test', parse = function() end, pipelines = { { 'redis', order = 1" + options + " } } }"
+	}
+	const stream = `, type = "stream", maxlen = `
+	for _, c := range []struct {
+		before, after string
+		refused       bool
+	}{
+		{"", stream + "10", true}, {stream + "10", "", true}, {stream + "10", stream + "20", true}, {stream + "10", stream + "10.0", false}, {"", `, type = "list"`, false},
+	} {
+		fsys, s := loaded(t, luabindtest.Files{luabindtest.Main: text(c.before)})
+		write(fsys, luabindtest.Main, text(c.after))
+		_, err := s.Reload(nil)
+		var changed *luabind.PipelinesChangedError
+		if errors.As(err, &changed) != c.refused || (err != nil) != c.refused {
+			t.Errorf("from %q to %q: %v", c.before, c.after, err)
+		}
+	}
+}
+
 func TestReload(t *testing.T) {
 	t.Parallel()
 	fsys, s := loaded(t, luabindtest.Files{luabindtest.Main: version("1"), "m.lua": "return { v = 'a' }"})

@@ -95,6 +95,7 @@ var requestFields = map[string]func(r *luaRequest) lua.LValue{
 	"depth":          func(r *luaRequest) lua.LValue { return lua.LNumber(r.Depth) },
 	"redirect_times": func(r *luaRequest) lua.LValue { return lua.LNumber(r.RedirectTimes) },
 	"retry_times":    func(r *luaRequest) lua.LValue { return lua.LNumber(r.RetryTimes) },
+	"slot":           func(r *luaRequest) lua.LValue { return nonEmpty(r.Slot) },
 	"revision":       func(r *luaRequest) lua.LValue { return nonEmpty(r.Revision) },
 	"fingerprint": func(r *luaRequest) lua.LValue {
 		fp := r.Fingerprint()

@@ -14,6 +14,7 @@ import (
 
 	"luacrawl/engine"
 	"luacrawl/engine/fetch"
+	"luacrawl/scheduler"
 	"luacrawl/scheduler/weburl"
 )
 
@@ -32,6 +33,7 @@ var requestOptions = map[string]func(v *vm, L *lua.LState, r *luaRequest, value 
 	"not_before":  setNotBefore,
 	"dont_filter": setDontFilter,
 	"proxy":       setProxy,
+	"slot":        setSlot,
 }
 
 // setOptions sets all fields that a table has, or raises.
@@ -221,6 +223,24 @@ func setDontFilter(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
 		return typeError(lv, "true or false")
 	}
 	r.DontFilter = bool(b)
+	return nil
+}
+
+// setSlot takes the unit of politeness that is to hold the request, in place of the one of its URL.
+func setSlot(_ *vm, _ *lua.LState, r *luaRequest, lv lua.LValue) error {
+	if lv == lua.LFalse {
+		r.Slot = ""
+		return nil
+	}
+	s, ok := lv.(lua.LString)
+	if !ok {
+		return typeError(lv, "a string, or false for the site's own")
+	}
+	slot, err := scheduler.SlotName(string(s))
+	if err != nil {
+		return fmt.Errorf("is none: %w", err)
+	}
+	r.Slot = slot
 	return nil
 }
 

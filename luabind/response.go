@@ -65,8 +65,10 @@ func (v *vm) responseMetatable() *lua.LTable {
 		"follow":     v.responseFollow,
 		"follow_all": v.responseFollowAll,
 		"json":       v.responseJSON,
+		"robots":     responseRobots,
+		"sitemap":    responseSitemap,
 	})
-	known := []string{"css", "urljoin", "links", "follow", "follow_all", "json"}
+	known := []string{"css", "urljoin", "links", "follow", "follow_all", "json", "robots", "sitemap"}
 	for name := range responseFieldPlaces {
 		known = append(known, name)
 	}

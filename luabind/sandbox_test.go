@@ -79,7 +79,8 @@ func TestRequestValue(t *testing.T) {
 		`return r.headers["User-Agent"], r.headers["X-List"], r.cookies.c, r.meta.a[1], tostring(r)`:              `[u a, 1 1 1 <POST http://x.test/a%20b>]`,
 		`local s = r:replace { priority = 4, method = "GET" } return s.priority, s.method, s.url, r.priority`:     `[4 GET http://x.test/a%20b 3]`,
 		`return #r.fingerprint, getmetatable(r)`:                                                                  `[40 request]`,
-		`r.meta.b = 2 return r.meta.b`:                                                                            `[2]`,
+		`local s = r:replace { slot = "API.test:80" } return r.slot, s.slot, s:replace { slot = false }.slot`:     `[<nil> api.test <nil>]`,
+		`r.meta.b = 2 return r.meta.b`: `[2]`,
 	} {
 		if got := fmt.Sprint(luabindtest.Run(t, r+chunk)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", chunk, got, want)

@@ -33,15 +33,16 @@ type seedFields struct {
 	Callback   string                     `json:"callback"`
 	CbKwargs   json.RawMessage            `json:"cb_kwargs"`
 	DontFilter *bool                      `json:"dont_filter"`
+	Slot       string                     `json:"slot"`
 }
 
 // seedTypes say what belongs into a field of a seed.
 var seedTypes = map[string]string{
-	"url": "a string", "method": "a string", "body": "a string", "callback": "a string", "headers": "an object of strings", "meta": "an object",
+	"url": "a string", "method": "a string", "body": "a string", "callback": "a string", "slot": "a string", "headers": "an object of strings", "meta": "an object",
 	"priority": "a whole number of at most 9 digits", "dont_filter": "true or false",
 }
 
-var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter"}
+var seedKeys = []string{"url", "method", "headers", "body", "meta", "priority", "callback", "cb_kwargs", "dont_filter", "slot"}
 
 // defaultRequests is what a spider without make_request_from_data makes of a seed: a URL, or a JSON object.
 func (g *generation) defaultRequests(seed []byte) (*engine.Output, error) {
@@ -100,6 +101,11 @@ func (g *generation) seedObject(seed []byte) (*scheduler.Request, error) {
 	}
 	if r.Method != "" && !httpguts.ValidHeaderFieldName(r.Method) {
 		return nil, fmt.Errorf("method %.50q is not an HTTP method", f.Method)
+	}
+	if f.Slot != "" {
+		if r.Slot, err = scheduler.SlotName(f.Slot); err != nil {
+			return nil, fmt.Errorf("slot: %w", err)
+		}
 	}
 	if r.Headers, err = seedHeaders(f.Headers); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ func TestDefaultSeeds(t *testing.T) {
 		" https://X.test \n":                       `GET https://x.test/  0 true map[] "" meta= kwargs=`,
 		`{"url":"http://x.test/"}`:                 `GET http://x.test/  0 true map[] "" meta= kwargs=`,
 		`{"url":"http://x.test/","n":1e3,"m":"&"}`: `GET http://x.test/  0 true map[] "" meta={"m":"&","n":1e3} kwargs=`,
+		`{"url":"http://x.test/","slot":"API"}`:    `GET http://x.test/  0 true map[] "" meta= kwargs=`,
 		`{"url":"http://x.test/","meta":null}`:     `GET http://x.test/  0 true map[] "" meta= kwargs=`,
 		// A key is known by its exact name only.
 		`{"url":"http://x.test/","URL":"http://y.test/","Body":"b","meta":null}`: `GET http://x.test/  0 true map[] "" meta={"Body":"b","URL":"http://y.test/"} kwargs=`,
@@ -32,6 +33,9 @@ func TestDefaultSeeds(t *testing.T) {
 			continue
 		}
 		r := out.Requests[0]
+		if wantSlot := map[bool]string{true: "api"}[strings.Contains(seed, "slot")]; r.Slot != wantSlot {
+			t.Errorf("%s: slot %q", seed, r.Slot)
+		}
 		method := r.Method
 		if method == "" {
 			method = "GET"
@@ -59,10 +63,11 @@ func TestBadSeeds(t *testing.T) {
 		"5":             "it is neither a JSON object nor an absolute URL",
 		"\xff\xfe":      "it is not UTF-8; a spider reads other bytes in make_request_from_data",
 		"{\"url\":\"http://x.test/\",\"meta\":{\"a\":\"\xff\"}}": "it is not UTF-8",
-		`{"url":5}`:    "url holds a JSON number; it must be a string",
-		`{"url":"/x"}`: `url "/x" is not an absolute URL, which begins with http:// or https://`,
-		`{"a":1}`:      `it has no url; a seed that is JSON needs one: {"url": "https://..."}`,
-		`{"url"`:       "it begins like a JSON object and is none: unexpected end of JSON input",
+		`{"url":5}`:                             "url holds a JSON number; it must be a string",
+		`{"url":"/x"}`:                          `url "/x" is not an absolute URL, which begins with http:// or https://`,
+		`{"a":1}`:                               `it has no url; a seed that is JSON needs one: {"url": "https://..."}`,
+		`{"url"`:                                "it begins like a JSON object and is none: unexpected end of JSON input",
+		`{"url":"http://x.test/","slot":"a/b"}`: `slot: "a/b" has a path`,
 		`{"url":"http://x.test/","priority":"high"}`:       "priority holds a JSON string; it must be a whole number",
 		`{"url":"http://x.test/","priority":1.5}`:          "priority holds a JSON number 1.5; it must be a whole number",
 		`{"url":"http://x.test/","priority":1e10}`:         "priority holds a JSON number 1e10; it must be a whole number of at most 9 digits",

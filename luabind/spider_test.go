@@ -116,6 +116,8 @@ func TestMistakes(t *testing.T) {
 		`request { url = "http://x.test/", priority = 1.5 }`:                                        `3: request: priority is 1.5; it must be a whole number`,
 		`request { url = "http://x.test/", dont_filter = 1 }`:                                       `3: request: dont_filter is a number; it must be true or false`,
 		`request { url = "http://x.test/", not_before = -1 }`:                                       `3: request: not_before is -1; it must be a time in Unix seconds`,
+		`request { url = "http://x.test/", slot = 5 }`:                                              `3: request: slot is a number; it must be a string`,
+		`request { url = "http://x.test/", slot = "http://y.test/" }`:                               `3: request: slot is none: "http://y.test/" is a URL: write the host alone, "y.test"`,
 		`request { url = "http://x.test/" }.priority = 2`:                                           `3: a request cannot be changed; make another with request:replace { priority = ... }`,
 		`local x = request { url = "http://x.test/" }.zzz`:                                          `3: a request has no field "zzz"`,
 		`emit(request { url = "http://x.test/", meta = { 1 } })`:                                    `3: request http://x.test/: meta is a list; it must have names`,

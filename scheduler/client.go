@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ func (c *Client) explain(ctx context.Context, k keyset, err error) error {
 	}
 	for key, want := range k.types() {
 		got, e := c.rdb.Type(ctx, key).Result()
-		if e == nil && got != "none" && got != want {
+		if e == nil && got != "none" && !slices.Contains(strings.Split(want, " or "), got) {
 			return &wrongTypeError{key, got, "a " + want}
 		}
 	}

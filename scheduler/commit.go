@@ -76,7 +76,8 @@ func (s *sending) restart() { clear(s.upto) }
 
 // next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
-	c.args = make([]any, 5, 1024)
+	c.args = make([]any, 6, 1024)
+	c.args[5] = f.cfg.ItemStream
 	c.counters = map[string]int64{}
 	defer func() { c.seal() }()
 	for i, o := range s.outcomes {
@@ -193,7 +194,7 @@ func (f *Frontier) child(p *part, kids []any, letters []DeadLetter, o *Outcome, 
 	}
 	p.sent = append(p.sent, i)
 	p.bytes += len(json) + 80
-	return append(kids, print, f.cfg.Partition.slot(c.Request.URL), f.cfg.Queue.score(c.Request), when(c), json), letters
+	return append(kids, print, f.cfg.Partition.slotOf(c.Request), f.cfg.Queue.score(c.Request), when(c), json), letters
 }
 
 // noLease is the lease of children that no lease caused.
@@ -209,9 +210,11 @@ func OnceLease(seed []byte) Lease {
 // finishPart lays out the arguments as scripts/commit.lua reads them.
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
 	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
-	hold := max(0, int64(math.Ceil(float64(o.Hold)/float64(time.Millisecond))))
-	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), hold, len(o.Items))
-	for _, item := range o.Items {
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), o.hold(), len(o.Items))
+	for i, item := range o.Items {
+		if f.StreamsItems() {
+			item = o.streamed(i)
+		}
 		args = append(args, item)
 		p.bytes += len(item)
 	}
@@ -223,6 +226,15 @@ func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLet
 	}
 	args = append(args, p.count(o.Stats, len(letters)), len(kids)/5)
 	p.args = append(args, kids...)
+}
+
+// hold is what keeps the slot from its next start, as scripts/commit.lua reads it.
+func (o *Outcome) hold() string {
+	if o.Hold <= 0 {
+		return "0"
+	}
+	ms := int64(math.Ceil(float64(o.Hold) / float64(time.Millisecond)))
+	return strconv.FormatInt(ms, 10) + " " + string(cmp.Or(o.HoldWhy, WaitRetryAfter))
 }
 
 // count returns the outcome's counters as scripts/commit.lua reads them when the outcome is stale, and notes them for the sums.

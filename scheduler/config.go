@@ -28,9 +28,13 @@ type Config struct {
 	Queue           Queue         // "" means priority
 	Delay           time.Duration // between two starts in a slot; whole milliseconds
 	Concurrency     int           // leases of a slot at once; 0 means 8
+	RandomizeDelay  bool          // up to half as much again, anew each time
+	SlotRules       SlotRules     // of single slots
+	PagesPerSlot    int64         // responses for callbacks, after which what else waits there is taken out; 0 for no budget
 	Lease           time.Duration // how long a lease lasts without a heartbeat; 0 means 60 s
 	LeaseAttempts   int           // leases of one request that may end without an outcome, at most 255; 0 means 5
 	MaxPending      int64         // no seeds are taken in above this; 0 means 100,000
+	ItemStream      int64         // items are kept in a stream of about this length, the newest; 0 means in a list, all
 	Persist         bool          // keep queue and filter when the last worker closes
 	FlushOnStart    bool
 	DupefilterDebug bool   // log every duplicate, not only the first
@@ -88,6 +92,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("lease %s: it is 10 ms or more", c.Lease)
 	case c.LeaseAttempts < 1 || c.LeaseAttempts > 255:
 		return fmt.Errorf("lease_attempts %d: it is 1 to 255", c.LeaseAttempts)
+	case c.ItemStream < 0:
+		return fmt.Errorf("a stream of %d items: it is 1 or more", c.ItemStream)
 	case c.MaxPending < 1:
 		return fmt.Errorf("max_pending %d: it is 1 or more", c.MaxPending)
 	case strings.ContainsFunc(c.Worker, isControl):
@@ -131,9 +137,21 @@ func (c Config) fleet(k keyset) []setting {
 		{"download_delay", c.Delay.String(), false},
 		{"download_delay_ms", num(c.Delay.Milliseconds()), false}, // as scripts/lease.lua reads it
 		{"concurrent_requests_per_domain", num(int64(c.Concurrency)), false},
+		{"randomize_download_delay", strconv.FormatBool(c.RandomizeDelay), false},
+		{"download_slots", string(c.SlotRules), false},
+		{"closespider_pagecount_per_slot", num(c.PagesPerSlot), false},
 		{"lease", c.Lease.String(), false},
 		{"lease_attempts", num(int64(c.LeaseAttempts)), false},
 		{"max_pending", num(c.MaxPending), false},
+		{"items_type", c.itemsType(), false},
 		{"scheduler_persist", strconv.FormatBool(c.Persist), false},
 	}
+}
+
+// itemsType is how the items are kept, for a person.
+func (c Config) itemsType() string {
+	if c.ItemStream == 0 {
+		return "list"
+	}
+	return fmt.Sprintf("stream of %d", c.ItemStream)
 }

@@ -40,17 +40,22 @@ type Change struct {
 	Live   map[string]string // settings to put into effect; "" takes one back
 	Author string
 
-	// Delay and Concurrency are download_delay and concurrent_requests_per_domain, when Live has them: Redis itself keeps them, so
-	// they hold for all workers from the next lease on. They matter only beside their text.
-	Delay       time.Duration
-	Concurrency int
+	// Delay, Concurrency, RandomizeDelay and PagesPerSlot are download_delay, concurrent_requests_per_domain, randomize_download_delay and
+	// closespider_pagecount_per_slot, when Live has them: Redis itself keeps them, so they hold for all workers from the next lease on. They
+	// matter only beside their text.
+	Delay          time.Duration
+	Concurrency    int
+	RandomizeDelay bool
+	PagesPerSlot   int64
 }
 
-// Names of the settings that Redis keeps itself.
-const (
-	liveDelay       = "download_delay"
-	liveConcurrency = "concurrent_requests_per_domain"
-)
+// kept are the settings that Redis keeps itself, by name, as scripts/lease.lua reads them.
+var kept = map[string]func(*Change) string{
+	"download_delay":                 func(c *Change) string { return strconv.FormatInt(c.Delay.Milliseconds(), 10) },
+	"concurrent_requests_per_domain": func(c *Change) string { return strconv.Itoa(c.Concurrency) },
+	"randomize_download_delay":       func(c *Change) string { return strconv.FormatBool(c.RandomizeDelay) },
+	"closespider_pagecount_per_slot": func(c *Change) string { return strconv.FormatInt(c.PagesPerSlot, 10) },
+}
 
 // SetControl changes the state and the live settings of a spider in the whole fleet, in one step: workers of the fleet and runs that
 // are members of it. It returns the version of the change.
@@ -63,15 +68,10 @@ func (c *Client) SetControl(ctx context.Context, spider string, keys Keys, chang
 	args := []any{spider, string(change.State), event.text(), k.changes()}
 	for name, value := range change.Live {
 		args = append(args, "live:"+name, value)
-		number := ""
-		switch {
-		case name == liveDelay && value != "":
-			number = strconv.FormatInt(change.Delay.Milliseconds(), 10)
-		case name == liveConcurrency && value != "":
-			number = strconv.Itoa(change.Concurrency)
-		}
-		if name == liveDelay || name == liveConcurrency {
-			args = append(args, "kept:"+name, number)
+		if text := kept[name]; text != nil && value == "" {
+			args = append(args, "kept:"+name, "")
+		} else if text != nil {
+			args = append(args, "kept:"+name, text(&change))
 		}
 	}
 	var version int64
@@ -114,4 +114,4 @@ func readControl(meta map[string]string) Control {
 }
 
 // KeepsLive reports whether Redis itself keeps a setting that was set live, for all workers from their next lease on.
-func KeepsLive(name string) bool { return name == liveDelay || name == liveConcurrency }
+func KeepsLive(name string) bool { return kept[name] != nil }

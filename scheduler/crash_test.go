@@ -35,15 +35,21 @@ type crash struct {
 
 func newCrash(t *testing.T, nodes, workers int) *crash {
 	t.Helper()
+	return startCrash(t, crashCrawl{Nodes: nodes}, workers)
+}
+
+// startCrash is newCrash for a crawl of its own kind.
+func startCrash(t *testing.T, crawl crashCrawl, workers int) *crash {
+	t.Helper()
 	server := redistest.Start(t, redistest.Options{AppendOnly: true})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(nodes/2000+2)*time.Minute) // a busy machine may need them
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(crawl.Nodes/2000+2)*time.Minute) // a busy machine may need them
 	t.Cleanup(cancel)
 	client, err := Dial(ctx, DialOptions{URL: server.URL(), Wait: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crash{t: t, ctx: ctx, server: server, client: client,
-		crashCrawl: crashCrawl{URL: server.URL(), Nodes: nodes, Lease: 400 * time.Millisecond}}
+	crawl.URL, crawl.Lease = server.URL(), 400*time.Millisecond
+	c := &crash{t: t, ctx: ctx, server: server, client: client, crashCrawl: crawl}
 	t.Cleanup(func() {
 		for c.killOne() {
 		}
@@ -155,12 +161,11 @@ func (c *crash) over(dead int) {
 		s, _ := c.client.Status(context.Background(), "crash", Keys{})
 		c.t.Fatalf("the crawl does not end: %+v", s)
 	}
-	items, err := c.client.Items(c.ctx, "crash", Keys{}, 0, -1)
-	if err != nil {
-		c.t.Fatal(err)
-	}
 	times := make([]int, c.Nodes)
-	for _, item := range items {
+	for item, err := range c.client.ReadItems(Fleet{Spider: "crash"}).Next(c.ctx) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
 		i, err := strconv.Atoi(item)
 		if err != nil || i >= c.Nodes {
 			c.t.Fatalf("item %q", item)
@@ -206,15 +211,25 @@ func nodes() int {
 
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
-	c := newCrash(t, nodes(), 3)
-	for i := range 26 {
-		c.await(c.Nodes * (i + 1) / 30)
+	newCrash(t, nodes(), 3).killWorkers(26)
+}
+
+// TestKilledWorkersWithAStream is TestKilledWorkers with items as a stream: each page is in it once.
+func TestKilledWorkersWithAStream(t *testing.T) {
+	t.Parallel()
+	startCrash(t, crashCrawl{Nodes: nodes(), Stream: true}, 3).killWorkers(13)
+}
+
+// killWorkers kills and freezes workers, n times in all, and sees the crawl to its end.
+func (c *crash) killWorkers(n int) {
+	for i := range n {
+		c.await(c.Nodes * (i + 1) / (n + 4))
 		if i%4 == 3 {
 			c.freeze()
 		}
 		c.start()
 		if !c.killOne() {
-			t.Fatal("no worker to kill")
+			c.t.Fatal("no worker to kill")
 		}
 	}
 	c.over(0)

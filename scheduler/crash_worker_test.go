@@ -38,6 +38,7 @@ type crashCrawl struct {
 	URL    string
 	Nodes  int
 	Lease  time.Duration
+	Stream bool // items are a stream
 	Poison int  // a page that kills every worker that fetches it; 0: none
 	Quiet  bool // no log, no words
 }
@@ -75,7 +76,11 @@ func (c crashCrawl) config() Config {
 	if c.Quiet {
 		logger = nil
 	}
-	return Config{Spider: "crash", Lease: c.Lease, LeaseAttempts: 50, Concurrency: 100, Persist: true,
+	var stream int64
+	if c.Stream {
+		stream = 1_000_000
+	}
+	return Config{Spider: "crash", ItemStream: stream, Lease: c.Lease, LeaseAttempts: 50, Concurrency: 100, Persist: true,
 		Logger: logger}
 }
 

@@ -24,6 +24,7 @@ type Exchanged struct {
 	Pending  int64
 	Filtered int       // children that were duplicates
 	Now      time.Time // Redis' clock when it leased
+	Spent    []string  // slots that have had all their pages (Config.PagesPerSlot); of each, one Exchange of the fleet tells
 }
 
 // Exchange commits outcomes and asks for up to want leases (after taking in up to seeds seeds), in one round trip where it can.
@@ -223,7 +224,11 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	x.Wait = time.Duration(r.num(0)) * time.Millisecond
 	x.Now = time.UnixMilli(r.num(1))
 	f.seen.observe(r.text(2))
-	state, version, _ := strings.Cut(r.text(3), " ")
+	control, spent, told := strings.Cut(r.text(3), "\n")
+	if told {
+		x.Spent = strings.Split(spent, "\n")
+	}
+	state, version, _ := strings.Cut(control, " ")
 	x.State, x.Pending = readState(state), r.num(4)
 	x.Paused = x.State == Paused
 	x.Control, _ = strconv.ParseInt(version, 10, 64)

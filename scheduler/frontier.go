@@ -58,6 +58,7 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 		return nil, err
 	}
 	keys := c.keysOf(cfg.Keys, cfg.Spider)
+	keys.itemsType, _, _ = strings.Cut(cfg.itemsType(), " ")
 	f := &Frontier{
 		client: c, cfg: cfg, keys: keys, keyList: keys.list(), logger: cfg.Logger,
 		worker: cfg.Worker + "#" + nonce()[:8], suspects: map[string]bool{},
@@ -230,3 +231,6 @@ func (f *Frontier) StoredOnce(ctx context.Context, leases []Lease) (stored []boo
 	}
 	return stored, nil
 }
+
+// StreamsItems reports whether items are kept as a stream, whose entries have the item's id beside the item.
+func (f *Frontier) StreamsItems() bool { return f.cfg.ItemStream > 0 }

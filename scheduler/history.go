@@ -12,13 +12,14 @@ import (
 // Event is one line of a spider's history.
 type Event struct {
 	Version  int64             `json:"-"`    // of the registry after it
-	What     string            `json:"what"` // push, rollback, remove, control
+	What     string            `json:"what"` // push, rollback, remove, control, slot
 	Time     time.Time         `json:"time"` // by the clock of who did it
 	Author   string            `json:"author,omitempty"`
 	Message  string            `json:"message,omitempty"`
 	Revision string            `json:"revision,omitempty"`
 	Policy   Policy            `json:"policy,omitempty"`
 	State    State             `json:"state,omitempty"`
+	Slot     string            `json:"slot,omitempty"`     // that Settings are of; "" for the whole spider
 	Settings map[string]string `json:"settings,omitempty"` // set live; "" is one that was taken back
 }
 

@@ -1,6 +1,9 @@
 package scheduler
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Keys are the four key names that can be set; each may hold %(spider)s, which becomes the spider's name.
 // The zero value means scrapy-redis' names.
@@ -25,6 +28,9 @@ func DefaultKeys() Keys {
 type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
 	leases, inflight, commits, dead, stats, meta, workers, robots       string
+	pages, holds                                                        string
+
+	itemsType string // that items must have: list or stream; "" for who reads both
 }
 
 func (k Keys) of(spider string) keyset {
@@ -48,7 +54,7 @@ func (k Keys) of(spider string) keyset {
 		delayed: s + ":delayed", slots: s + ":slots", busy: s + ":busy", rules: s + ":rules",
 		leases: s + ":leases", inflight: s + ":inflight", commits: s + ":commits",
 		dead: s + ":dead", stats: s + ":stats", meta: s + ":meta", workers: s + ":workers",
-		robots: s + ":robots",
+		robots: s + ":robots", pages: s + ":pages", holds: s + ":holds",
 	}
 }
 
@@ -64,15 +70,16 @@ func (k keyset) queue(slot string) string {
 func (k keyset) list() []string {
 	return []string{
 		k.meta, k.stats, k.slots, k.busy, k.rules, k.leases, k.inflight, k.commits, k.delayed, k.requests,
-		k.dupefilter, k.items, k.dead, k.startURLs, k.workers,
+		k.dupefilter, k.items, k.dead, k.startURLs, k.workers, k.pages, k.holds,
 	}
 }
 
-// types say what each key must hold.
+// types say what each key must hold: a type, or several with " or " between them.
 func (k keyset) types() map[string]string {
 	return map[string]string{
-		k.requests: "zset", k.dupefilter: "set", k.items: "list", k.delayed: "zset", k.slots: "zset", k.busy: "hash",
+		k.requests: "zset", k.dupefilter: "set", k.items: cmp.Or(k.itemsType, "list or stream"), k.delayed: "zset", k.slots: "zset", k.busy: "hash",
 		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
-		k.meta: "hash", k.workers: "zset", k.robots: "hash",
+		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.pages: "hash", k.holds: "zset",
+		k.items + ":consumers": "zset",
 	}
 }

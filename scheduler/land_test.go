@@ -75,6 +75,19 @@ func TestLandedPageHoldsItsSlot(t *testing.T) {
 	})
 }
 
+// A budget of pages is exact because each lease holds its place until its page is counted.
+func TestLandingBreaksNoBudget(t *testing.T) {
+	each(t, Config{Concurrency: 8, PagesPerSlot: 3}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), get("3"), get("4"), get("5"))
+		l := k.await(k.Frontier, 3)
+		k.land(l...)
+		if more := k.lease(9); len(more) > 0 {
+			t.Errorf("leased %q past a budget of 3", paths(more))
+		}
+		k.check()
+	})
+}
+
 // What has landed is fenced as before, and one that somebody has spoilt is left alone.
 func TestLandedPagesAreFenced(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {

@@ -195,5 +195,5 @@ func (f Fleet) revive(d *DeadLetter) (revived, error) {
 	if err != nil {
 		return revived{}, err
 	}
-	return revived{r.Fingerprint().String(), f.Partition.slot(r.URL), f.Queue.score(r), body}, nil
+	return revived{r.Fingerprint().String(), f.Partition.slotOf(r), f.Queue.score(r), body}, nil
 }

@@ -81,20 +81,9 @@ func (c *Client) valuesFrom(ctx context.Context, key string, from int64) iter.Se
 	}
 }
 
-// Items returns items first to last of a crawl (0 is the oldest, -1 the newest), as they are stored.
+// Items returns items first to last of a crawl's list (0 is the oldest, -1 the newest), as they are stored.
 func (c *Client) Items(ctx context.Context, spider string, keys Keys, first, last int64) ([]string, error) {
 	return c.list(ctx, c.keysOf(keys, spider).items, first, last)
-}
-
-// ItemsFrom yields the items of a crawl from a place on (0 is the oldest), as they are stored, to the end of the list as it is when it
-// comes there. It reads a part of the list at a time.
-func (c *Client) ItemsFrom(ctx context.Context, spider string, keys Keys, from int64) iter.Seq2[string, error] {
-	return c.valuesFrom(ctx, c.keysOf(keys, spider).items, from)
-}
-
-// ItemCount is how many items a crawl has in its list.
-func (c *Client) ItemCount(ctx context.Context, spider string, keys Keys) (int64, error) {
-	return c.length(ctx, c.keysOf(keys, spider).items)
 }
 
 // DeadLetters returns letters first to last of a crawl (0 is the oldest, -1 the newest), as JSON.

@@ -198,3 +198,64 @@ func TestLeaseAsksForAnEarlierAnswerOnlyAfterAFailure(t *testing.T) {
 		}
 	})
 }
+
+// TestLeaseThatIsAskedAgainStartsThen: its page is fetched when the second answer comes, so the slot's delay counts from there.
+func TestLeaseThatIsAskedAgainStartsThen(t *testing.T) {
+	for name, concurrency := range map[string]int{"free": 8, "parked": 1} {
+		t.Run(name, func(t *testing.T) {
+			const delay = time.Hour
+			each(t, Config{Delay: delay, Concurrency: concurrency}, func(t *testing.T, k *kit) {
+				k.add(get("1"), get("2"), on("b", 1), on("b", 2))
+				var x Exchanged
+				a := ask{want: 4, nonce: nonce()}
+				if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 2 {
+					t.Fatalf("leased %q, %v", paths(x.Leases), err)
+				}
+				for _, slot := range []string{"a.test", "b.test"} { // as if the delay were nearly over
+					k.rdb.ZIncrBy(k.ctx, k.keys.slots, -float64(delay.Milliseconds()-1000), slot)
+				}
+				x = Exchanged{}
+				if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 2 {
+					t.Fatalf("leased %q when asked again, %v", paths(x.Leases), err)
+				}
+				for _, slot := range []string{"a.test", "b.test"} {
+					next, parked := k.score(slot), 0.0
+					if concurrency == 1 {
+						parked = 1e15
+					}
+					if want := parked + float64(x.Now.Add(delay).UnixMilli()); next != want {
+						t.Errorf("%s starts next at %.0f, want %.0f", slot, next, want)
+					}
+				}
+				k.check()
+			})
+		})
+	}
+}
+
+// TestLeaseThatIsAskedAgainTooLateGoesBack: another page of the slot has started meanwhile, and the delay after that one is not over.
+func TestLeaseThatIsAskedAgainTooLateGoesBack(t *testing.T) {
+	const delay = time.Hour
+	each(t, Config{Delay: delay}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), on("b", 1))
+		var x Exchanged
+		a := ask{want: 4, nonce: nonce()}
+		if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 2 {
+			t.Fatalf("leased %q, %v", paths(x.Leases), err)
+		}
+		before := k.check()
+		k.rdb.ZIncrBy(k.ctx, k.keys.slots, -float64(delay.Milliseconds()), "a.test") // the delay is over,
+		other := k.await(k.join(), 1)                                                // and another worker starts the next one
+		next := k.score("a.test")
+		x = Exchanged{}
+		if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 1 || x.Leases[0].Slot != "b.test" {
+			t.Fatalf("leased %q when asked again, want that of b, %v", paths(x.Leases), err)
+		}
+		if now := k.score("a.test"); now != next {
+			t.Errorf("the slot starts next at %.0f, want %.0f", now, next)
+		}
+		if s := k.check(); paths(other) != "2" || s.Pending != before.Pending || s.InFlight != 2 {
+			t.Errorf("leased %q by the other, %+v", paths(other), s)
+		}
+	})
+}

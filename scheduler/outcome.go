@@ -9,11 +9,13 @@ import (
 type Outcome struct {
 	Lease     Lease
 	Items     [][]byte // flat JSON
+	ItemIDs   []string // of Items, if the frontier streams them (Frontier.StreamsItems)
 	Elsewhere [][]byte // items that Redis does not keep: for who made the outcome
 	Children  []Child
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
-	Hold      time.Duration    // keep off the slot for so long (Retry-After); 0 means no
+	Hold      time.Duration    // keep off the slot for so long; 0 means no
+	HoldWhy   Wait             // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
 }
 
 // Child is a request that an outcome adds to the frontier.
@@ -49,6 +51,15 @@ func (o *Outcome) GivenUp() bool {
 		}
 	}
 	return false
+}
+
+// streamed is an item as scripts/commit.lua takes it for a stream: with its id.
+func (o *Outcome) streamed(i int) []byte {
+	var id string
+	if i < len(o.ItemIDs) {
+		id = o.ItemIDs[i]
+	}
+	return append(append([]byte(id), '\n'), o.Items[i]...)
 }
 
 // encode is the wire form of the request with the child's headers.

@@ -40,7 +40,7 @@ func TestSlotsSayWhatTheyWaitFor(t *testing.T) {
 			"delayed.test": {Wait: WaitDelay, Limit: 2, Delay: time.Hour, Queued: 2},
 			"empty.test":   {Wait: WaitWork, Limit: 2, Delay: time.Hour},
 			"broken.test":  {Wait: WaitBroken, Limit: 2, Delay: time.Hour},
-			"full.test":    {Wait: WaitFull, Limit: 5, Delay: 250 * time.Millisecond, Busy: 5, Queued: 1},
+			"full.test":    {Wait: WaitFull, Limit: 5, Delay: 250 * time.Millisecond, Says: SaysLive, Busy: 5, Queued: 1},
 		}
 		for _, got := range s.First {
 			w := want[got.Name]
@@ -54,6 +54,58 @@ func TestSlotsSayWhatTheyWaitFor(t *testing.T) {
 		}
 		if len(want) > 0 {
 			t.Errorf("missing %v", want)
+		}
+	})
+}
+
+func TestSlotsSayWhyTheyAreHeld(t *testing.T) {
+	each(t, Config{Delay: time.Second}, func(t *testing.T, k *kit) {
+		var children []Child
+		for _, host := range []string{"asked", "robots", "both", "short", "over", "empty"} {
+			children = append(children, on(host, 1), on(host, 2))
+		}
+		later := on("later", 1)
+		later.Delay = time.Hour
+		k.add(append(children, later, on("empty", 3))...)
+		holds := map[string]Outcome{
+			"asked.test": {Hold: time.Minute}, "robots.test": {Hold: time.Minute, HoldWhy: WaitRobots}, "short.test": {Hold: time.Millisecond},
+			"both.test": {Hold: 2 * time.Minute, HoldWhy: WaitRetryAfter}, "over.test": {Hold: time.Millisecond, HoldWhy: WaitRobots}, "empty.test": {Hold: time.Minute},
+		}
+		for _, l := range k.await(k.Frontier, 6) {
+			o := holds[l.Slot]
+			o.Lease = l
+			k.commit(&o)
+		}
+		k.rdb.ZAdd(k.ctx, k.keys.holds, z(float64(time.Now().Add(time.Minute).UnixMilli()), "robots both.test"))
+		k.rdb.Del(k.ctx, k.keys.queue("empty.test"))
+		want := map[string]Wait{
+			"asked.test": WaitRetryAfter, "robots.test": WaitRobots, "both.test": WaitRetryAfter, "short.test": WaitDelay, "over.test": WaitDelay,
+			"empty.test": WaitRetryAfter, "later.test": WaitBackoff,
+		}
+		s, err := k.client.Slots(k.ctx, k.cfg.Spider, Keys{}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range s.First {
+			if got.Wait != want[got.Name] {
+				t.Errorf("%s waits for %s, want %s", got.Name, got.Wait, want[got.Name])
+			}
+			if got.Name == "later.test" && (got.Later != 1 || got.Next.Sub(s.Time) < 50*time.Minute || got.Delay != time.Second) {
+				t.Errorf("%+v", got)
+			}
+			delete(want, got.Name)
+		}
+		if len(want) > 0 {
+			t.Errorf("missing %v", want)
+		}
+		if got := k.slot("later.test"); got.Wait != WaitBackoff {
+			t.Errorf("alone: %+v", got)
+		}
+		for _, l := range k.await(k.Frontier, 2) { // of short and over; what is past leaves with the next hold
+			k.commit(&Outcome{Lease: l, Hold: time.Minute})
+		}
+		if n := k.rdb.ZCard(k.ctx, k.keys.holds).Val(); n != 7 {
+			t.Errorf("%d holds are noted", n)
 		}
 	})
 }

@@ -41,6 +41,7 @@ type SpiderReport struct {
 	Errors   int64   `json:"errors"`
 	Rate     float64 `json:"rate"` // pages a second, of late
 	InFlight int     `json:"in_flight"`
+	SinkDown string  `json:"sink_down,omitempty"` // a sink that takes nothing at the moment
 }
 
 // Report tells the fleet what this process runs; it counts as alive for ttl. It returns the version of the registry.

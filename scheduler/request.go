@@ -29,6 +29,7 @@ type Request struct {
 	Priority   int       // higher is fetched first within a slot
 	DontFilter bool      // skip the duplicate check; the request is recorded all the same
 	NotBefore  time.Time // zero: at once
+	Slot       string    // its unit of politeness, as SlotName gives it; "" is that of its URL
 
 	// What the engine keeps. A spider may read it and cannot set it.
 	Depth         int    // links followed from the seed

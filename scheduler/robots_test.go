@@ -106,7 +106,7 @@ func TestCrawlDelayOnlySlowsDown(t *testing.T) {
 				t.Errorf("crawl-delay %s: the slot has %s, want %s", c.crawlDelay, got, c.want)
 			}
 		}
-		if got := k.rdb.HGet(k.ctx, k.keys.rules, "a.test").Val(); got != "700 3" {
+		if got := k.rdb.HGet(k.ctx, k.keys.rules, "a.test").Val(); got != "r700" {
 			t.Errorf("rule %q", got)
 		}
 	})

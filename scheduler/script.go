@@ -44,18 +44,18 @@ func mustRead(name string) string {
 }
 
 var (
-	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback")
-	commitScript  = newScript("commit", "record", "letters", "push", "free")
+	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	landScript    = newScript("land", "record", "free")
 	refillScript  = newScript("refill")
 	doneScript    = newScript("done", "left")
 	finishScript  = newScript("finish", "left")
-	flushScript   = newScript("flush", "flush")
-	joinScript    = newScript("join", "flush")
+	flushScript   = newScript("flush", "flush", "consumers")
+	joinScript    = newScript("join", "flush", "rules", "filerules")
 	leaveScript   = newScript("leave", "flush")
-	agreeScript   = newScript("agree", "registry")
+	agreeScript   = newScript("agree", "registry", "rules", "filerules")
 	seedScript    = newScript("seed")
 	statusScript  = newScript("status", "left")
 	requeueScript = newScript("requeue", "push", "strike")
@@ -64,12 +64,20 @@ var (
 	flipScript    = newScript("flip", "registry")
 	controlScript = newScript("control", "registry")
 	reportScript  = newScript("report", "registry")
-	slotsScript   = newScript("slots")
+	ruleScript    = newScript("slotrule", "registry", "rules")
+	slotsScript   = newScript("slots", "rules")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
 
-	robotsLookScript = newScript("robots_look", "robots")
-	robotsKeepScript = newScript("robots_keep", "robots")
+	robotsLookScript = newScript("robots_look", "rules", "robots")
+	robotsKeepScript = newScript("robots_keep", "rules", "robots")
+
+	itemsTakeScript = newScript("items_take", "consumers")
+	itemsKeepScript = newScript("items_keep", "consumers")
+	itemsDoneScript = newScript("items_done", "consumers")
+
+	streamIdleScript  = newScript("stream_idle")
+	streamLeaveScript = newScript("stream_leave")
 )
 
 // call queues the script in a pipeline, or runs it on a client.

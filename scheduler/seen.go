@@ -2,8 +2,10 @@ package scheduler
 
 import "hash/maphash"
 
-// seenSize is how many requests a worker remembers: about 40 MB.
-const seenSize = 1 << 20
+const (
+	seenSize  = 1 << 20          // requests that a worker remembers: about 40 MB
+	seenStart = 16 << 10 / 8 * 7 // that there is room for from the start, 280 KB: most crawls never grow it
+)
 
 // seenKey stands for a request in the worker's cache: 128 bits of its method, URL and body as they are written. It costs a
 // fortieth of the fingerprint, which is needed only for links that the cache does not know; the same page written in
@@ -47,7 +49,8 @@ type seen struct {
 }
 
 func newSeen(size int, epoch string) *seen {
-	return &seen{young: map[seenKey]struct{}{}, epoch: epoch, half: max(size/2, 1)}
+	half := max(size/2, 1)
+	return &seen{young: make(map[seenKey]struct{}, min(half, seenStart)), epoch: epoch, half: half}
 }
 
 func (s *seen) has(k seenKey) bool {
@@ -69,7 +72,8 @@ func (s *seen) add(k seenKey) {
 }
 
 func (s *seen) clear() {
-	s.young, s.old = map[seenKey]struct{}{}, nil
+	clear(s.young)
+	s.old = nil
 }
 
 // observe takes note of the epoch of a reply and reports whether it is still the cache's.

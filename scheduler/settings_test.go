@@ -23,6 +23,7 @@ func TestSettingsOfAFleet(t *testing.T) {
 			"scheduler_persist":              func(c *Config) { c.Persist = false },
 			"requests_key":                   func(c *Config) { c.Keys.Requests = "other" },
 			"items_key":                      func(c *Config) { c.Keys.Items = "other" },
+			"items_type":                     func(c *Config) { c.ItemStream = 1000 },
 		} {
 			cfg := k.cfg
 			change(&cfg)

@@ -18,6 +18,14 @@ const seedsSlot = "@seeds"
 // noHost is the slot of URLs without a host.
 const noHost = "-"
 
+// slotOf returns the unit of politeness that a request belongs to.
+func (p Partition) slotOf(r *Request) string {
+	if r.Slot != "" {
+		return slotName(r.Slot)
+	}
+	return p.slot(r.URL)
+}
+
 // slot returns the unit of politeness that a URL belongs to.
 func (p Partition) slot(url string) string {
 	var name string

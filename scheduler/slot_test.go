@@ -14,6 +14,7 @@ func TestSlotName(t *testing.T) {
 		"a.test:8080":            "a.test:8080",
 		strings.Repeat("a", 128): strings.Repeat("a", 128),
 		long:                     strings.Repeat("a", 111) + "~" + "d96debf1bdcbc896",
+		strings.Repeat("b", 300): strings.Repeat("b", 111) + "~",
 		"a\nb":                   "a~fcd127ffa1016069",
 		"@seeds":                 "seeds~",
 		"\x00":                   "~",
@@ -51,7 +52,7 @@ func TestKeys(t *testing.T) {
 	if k.requests != "q_{hot}" || k.dupefilter != "shared" || k.leases != "{hot}:leases" || k.startURLs != "{hot}:start_urls" {
 		t.Errorf("%+v", k)
 	}
-	if n := len(k.list()); n != 15 {
+	if n := len(k.list()); n != 17 {
 		t.Errorf("%d KEYS", n)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -13,23 +12,43 @@ type Wait string
 
 // What slots wait for.
 const (
-	WaitWorker Wait = "worker" // its time has come: for a worker to lease
-	WaitDelay  Wait = "delay"  // for the time of its next start
-	WaitFull   Wait = "full"   // for one of its leases to end: it is at its concurrency
-	WaitWork   Wait = "empty"  // for work: its queue is empty, and it stays until its delay is over
-	WaitBroken Wait = "broken" // for a person: the key of its queue holds another type
+	WaitWorker     Wait = "worker"      // its time has come: for a worker to lease
+	WaitDelay      Wait = "delay"       // for the time of its next start
+	WaitRetryAfter Wait = "retry-after" // for the time that its site has asked to be left alone until
+	WaitRobots     Wait = "robots"      // for its robots.txt
+	WaitFull       Wait = "full"        // for one of its leases to end: it is at its concurrency
+	WaitBudget     Wait = "budget"      // for one of its leases to end: with them it may have all the pages that it is to have
+	WaitBackoff    Wait = "backoff"     // for the time of requests that have failed, or are for later
+	WaitWork       Wait = "empty"       // for work: its queue is empty, and it stays until its delay is over
+	WaitBroken     Wait = "broken"      // for a person: the key of its queue holds another type
 )
 
 // Slot is one unit of politeness as it is now.
 type Slot struct {
-	Name   string // "" is the only one of partition none
-	Wait   Wait
-	Next   time.Time // it may be fetched from again, by Redis' clock
-	Busy   int       // leases in flight
-	Limit  int       // of Busy; 0 when it is not known
-	Delay  time.Duration
-	Queued int64 // pending requests
+	Name       string // "" is the only one of partition none
+	Wait       Wait
+	Next       time.Time // it may be fetched from again, by Redis' clock
+	Busy       int       // leases in flight
+	Limit      int       // of Busy; 0 when it is not known
+	Delay      time.Duration
+	Says       Says      // who says the delay
+	Randomized bool      // the delay is up to half as much again
+	Queued     int64     // pending requests
+	Later      int64     // requests that may not start yet, among the first 100 of the crawl
+	Due        time.Time // the first of them may start
+	Pages      int64     // responses that callbacks had, while there is a budget of them
 }
+
+// Says is who says the delay of a slot.
+type Says string
+
+// Who says the delay of a slot.
+const (
+	SaysAll    Says = ""       // the setting for all slots
+	SaysFile   Says = "spider" // download_slots of the spider's file
+	SaysLive   Says = "live"   // people, by SetSlot
+	SaysRobots Says = "robots" // the crawl-delay of its robots.txt
+)
 
 // Seeds reports whether it is the slot in which seeds wait.
 func (s Slot) Seeds() bool { return s.Name == seedsSlot }
@@ -41,7 +60,8 @@ type SlotCounts struct{ Due, Delayed, Full int64 }
 type Slots struct {
 	Time time.Time // Redis' clock
 	SlotCounts
-	First []Slot // those that are due come first, then by their time, then the full ones
+	Budget int64  // pages that a slot may have; 0 for no budget
+	First  []Slot // those that are due come first, then by their time, then the full ones, then those that have only requests for later
 }
 
 // mostSlots is how many slots of a kind are looked at at most.
@@ -49,10 +69,19 @@ const mostSlots = 100
 
 // Slots looks at the slots of a crawl, most of each kind (up to 100). It costs Redis the same however much is pending.
 func (c *Client) Slots(ctx context.Context, spider string, keys Keys, most int) (Slots, error) {
+	return c.slots(ctx, spider, keys, min(max(most, 1), mostSlots))
+}
+
+// Slot looks at one slot of a crawl, also at one that has no requests: First holds it alone.
+func (c *Client) Slot(ctx context.Context, spider string, keys Keys, slot string) (Slots, error) {
+	return c.slots(ctx, spider, keys, 1, slot)
+}
+
+func (c *Client) slots(ctx context.Context, spider string, keys Keys, args ...any) (Slots, error) {
 	if err := checkSpider(spider); err != nil {
 		return Slots{}, err
 	}
-	r, err := c.run(ctx, c.keysOf(keys, spider), slotsScript, min(max(most, 1), mostSlots))
+	r, err := c.run(ctx, c.keysOf(keys, spider), slotsScript, args...)
 	if err != nil {
 		return Slots{}, fmt.Errorf("reading the slots of %s: %w", spider, err)
 	}
@@ -60,39 +89,45 @@ func (c *Client) Slots(ctx context.Context, spider string, keys Keys, most int) 
 	return s, r.err
 }
 
+// slotFields are how many values scripts/slots.lua gives of a slot.
+const slotFields = 11
+
 // readSlots reads the reply of scripts/slots.lua.
 func readSlots(r *answer) Slots {
-	s := Slots{Time: time.UnixMilli(r.num(0)), SlotCounts: SlotCounts{Due: r.num(1), Delayed: r.num(2), Full: r.num(3)}}
-	delay, limit := politeness(r.texts(4))
-	list := r.texts(5)
-	for i := 0; i+5 < len(list); i += 6 {
-		slot := readSlot(list[i : i+6])
-		if slot.Limit == 0 && !slot.Seeds() {
-			slot.Delay, slot.Limit = delay, limit
+	s := Slots{Time: time.UnixMilli(r.num(0)), SlotCounts: SlotCounts{Due: r.num(1), Delayed: r.num(2), Full: r.num(3)}, Budget: r.num(4)}
+	list, later := r.texts(5), r.texts(6)
+	at := map[string]int{}
+	for i := 0; i+slotFields <= len(list); i += slotFields {
+		at[list[i]] = len(s.First)
+		s.First = append(s.First, readSlot(list[i:i+slotFields], s.Budget))
+	}
+	for i := 0; i+3 <= len(later); i += 3 {
+		if k, known := at[later[i]]; known {
+			s.First[k].later(number(later[i+1]), time.UnixMilli(number(later[i+2])))
 		}
-		s.First = append(s.First, slot)
 	}
 	return s
 }
 
-// readSlot reads name, kind, next start, leases, rule, queued.
-func readSlot(f []string) Slot {
-	num := func(text string) int64 {
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return n
+// readSlot reads what scripts/slots.lua gives of one.
+func readSlot(f []string, budget int64) Slot {
+	s := Slot{
+		Name: f[0], Next: time.UnixMilli(number(f[2])), Busy: int(number(f[3])), Delay: milliseconds(number(f[4])), Limit: int(number(f[5])),
+		Says: Says(f[6]), Randomized: f[7] == "1", Queued: number(f[8]), Pages: number(f[10]),
 	}
-	s := Slot{Name: f[0], Next: time.UnixMilli(num(f[2])), Busy: int(num(f[3])), Queued: num(f[5])}
-	if delay, limit, ok := strings.Cut(f[4], " "); ok && !s.Seeds() {
-		s.Delay, s.Limit = time.Duration(num(delay))*time.Millisecond, int(num(limit))
-	}
+	kind, why := f[1], Wait(f[9])
 	switch {
 	case s.Queued < 0:
 		s.Queued, s.Wait = 0, WaitBroken
-	case f[1] == "3":
+	case kind == "3" && budget > 0 && s.Busy < s.Limit:
+		s.Wait = WaitBudget
+	case kind == "3":
 		s.Wait = WaitFull
+	case why != "":
+		s.Wait = why
 	case s.Queued == 0:
 		s.Wait = WaitWork
-	case f[1] == "2":
+	case kind == "2":
 		s.Wait = WaitDelay
 	default:
 		s.Wait = WaitWorker
@@ -100,18 +135,18 @@ func readSlot(f []string) Slot {
 	return s
 }
 
-// politeness is the delay and the concurrency of slots without a rule: what people have set live, else what the fleet was started with.
-func politeness(set []string) (delay time.Duration, limit int) {
-	if len(set) < 4 {
-		return 0, 0
+// later takes in how many requests of the slot may not start yet, and when the first of them may.
+func (s *Slot) later(n int64, due time.Time) {
+	s.Later, s.Due = n, due
+	if s.Wait == WaitWork && s.Busy == 0 {
+		s.Wait = WaitBackoff
+		if due.After(s.Next) {
+			s.Next = due
+		}
 	}
-	delay, _ = time.ParseDuration(set[2])
-	limit, _ = strconv.Atoi(set[3])
-	if ms, err := strconv.ParseInt(set[0], 10, 64); err == nil {
-		delay = time.Duration(ms) * time.Millisecond
-	}
-	if n, err := strconv.Atoi(set[1]); err == nil {
-		limit = n
-	}
-	return delay, limit
+}
+
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }

@@ -36,6 +36,7 @@ type wire struct {
 	Priority   int               `json:"priority,omitempty"`
 	DontFilter bool              `json:"dont_filter,omitempty"`
 	NotBefore  int64             `json:"not_before,omitempty"` // Unix milliseconds
+	Slot       string            `json:"slot,omitempty"`
 	State      *wireState        `json:"state,omitempty"`
 }
 
@@ -80,7 +81,7 @@ func (r *Request) wire() (*wire, error) {
 	}
 	w := &wire{
 		Version: WireVersion, URL: r.URL, Headers: r.Headers, Cookies: r.Cookies, Errback: r.Errback,
-		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter,
+		Meta: object(r.Meta), CbKwargs: object(r.CbKwargs), Priority: r.Priority, DontFilter: r.DontFilter, Slot: r.Slot,
 	}
 	if referer := r.Headers["Referer"]; len(r.Headers) == 1 && len(referer) == 1 && referer[0] != "" {
 		w.Headers, w.Referer = nil, referer[0]
@@ -180,7 +181,7 @@ func decodeRequest(b []byte) (*Request, error) {
 	}
 	r := &Request{
 		URL: w.URL, Method: w.Method, Headers: w.Headers, Cookies: w.Cookies, Callback: w.Callback, Errback: w.Errback,
-		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter,
+		Meta: object(w.Meta), CbKwargs: object(w.CbKwargs), Priority: w.Priority, DontFilter: w.DontFilter, Slot: w.Slot,
 	}
 	switch {
 	case w.Referer == "":

@@ -12,7 +12,7 @@ import (
 // appendPlain appends the wire form of w; false when w has more, or characters that JSON may escape.
 func (w *wire) appendPlain(b []byte) ([]byte, bool) {
 	if w.Method != "" || len(w.Headers) > 0 || len(w.Cookies) > 0 || w.Body != "" || w.BodyBase64 != nil || w.Meta != nil || w.CbKwargs != nil ||
-		w.Priority != 0 || w.DontFilter || w.NotBefore != 0 || w.State != nil && *w.State != (wireState{Depth: w.State.Depth, Revision: w.State.Revision}) {
+		w.Priority != 0 || w.DontFilter || w.NotBefore != 0 || w.Slot != "" || w.State != nil && *w.State != (wireState{Depth: w.State.Depth, Revision: w.State.Revision}) {
 		return nil, false
 	}
 	b = append(b, plainStart...)

@@ -332,6 +332,9 @@ func (r *resident) start(ctx context.Context) {
 		c.Kill()
 	}
 	r.voice.Notice(fmt.Sprintf("crawling, revision %s", r.spider.Revision()))
+	for _, line := range Reminders(c.settings) {
+		r.voice.Notice(line)
+	}
 	go func() {
 		began := time.Now()
 		sum, err := c.Run(ctx)

@@ -63,6 +63,6 @@ func (h *Host) reports() []scheduler.SpiderReport {
 func spiderReport(s Status, version int64) scheduler.SpiderReport {
 	return scheduler.SpiderReport{
 		Spider: s.Spider, Revision: s.Revision, Version: version, Error: s.Error, State: cmp.Or(s.Progress.State, scheduler.Running),
-		Pages: s.Progress.Pages, Items: s.Progress.Items, Errors: s.Progress.Errors, Rate: s.Rate, InFlight: s.Progress.InFlight,
+		Pages: s.Progress.Pages, Items: s.Progress.Items, Errors: s.Progress.Errors, Rate: s.Rate, InFlight: s.Progress.InFlight, SinkDown: s.Progress.SinkDown,
 	}
 }

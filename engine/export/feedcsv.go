@@ -124,7 +124,7 @@ func (l *csvLayout) warn(members jsonMembers) {
 			continue
 		}
 		l.warned[member.name] = true
-		l.log.Warn("a field has no column in the csv and is left out there; name the columns with fields = { ... }", "field", member.name, "columns", l.columns())
+		l.log.Warn("a field has no column in the csv and is left out there; fields says which columns there are", "field", member.name, "columns", l.columns())
 	}
 }
 

@@ -26,15 +26,15 @@ const (
 // one answer.
 type resolver struct {
 	fixed   map[string][]netip.Addr // Config.Resolve
-	lookup  lookup
+	lookup  Lookup
 	now     func() time.Time
 	timeout time.Duration // of a lookup
 	flight  singleflight.Group
 	cache   *lru.Cache[string, resolved]
 }
 
-// lookup asks for a name's addresses, best first. ttl is what the answer, also one that there are none, may be kept for; 0 is unknown.
-type lookup func(ctx context.Context, name string) (addrs []netip.Addr, ttl time.Duration, err error)
+// Lookup asks for a name's addresses, best first. ttl is what the answer, also one that there are none, may be kept for; 0 is unknown.
+type Lookup func(ctx context.Context, name string) (addrs []netip.Addr, ttl time.Duration, err error)
 
 type resolved struct {
 	addrs []netip.Addr
@@ -42,7 +42,7 @@ type resolved struct {
 	until time.Time
 }
 
-func newResolver(fixed map[string][]netip.Addr, timeout time.Duration, ask lookup) *resolver {
+func newResolver(fixed map[string][]netip.Addr, timeout time.Duration, ask Lookup) *resolver {
 	cache, err := lru.New[string, resolved](cachedNames)
 	if err != nil {
 		panic(err) // the size is wrong

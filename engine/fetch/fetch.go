@@ -33,6 +33,7 @@ type Config struct {
 	AllowPrivate   bool                    // connect to any address; else to public ones and those of AllowAddresses
 	AllowAddresses []netip.Prefix          // that may be connected to though they are not public
 	Resolve        map[string][]netip.Addr // addresses of names (lower case, no dot at the end) that the DNS is not asked for
+	Lookup         Lookup                  // asks for the addresses of other names; nil is the system's DNS
 
 	Proxies          []*url.URL                              // of ParseProxy; taken in turn, one that fails rests for a growing time
 	EnvironmentProxy func(target *url.URL) (*url.URL, error) // asked when there are no Proxies; httpproxy.Config.ProxyFunc. nil is none
@@ -51,7 +52,7 @@ func (c Config) withDefaults() Config {
 		Concurrency:    cmp.Or(max(c.Concurrency, 0), 16),
 
 		Header: c.Header, Auth: c.Auth,
-		AllowPrivate: c.AllowPrivate, AllowAddresses: c.AllowAddresses, Resolve: c.Resolve,
+		AllowPrivate: c.AllowPrivate, AllowAddresses: c.AllowAddresses, Resolve: c.Resolve, Lookup: c.Lookup,
 		Proxies: c.Proxies, EnvironmentProxy: c.EnvironmentProxy,
 	}
 }
@@ -70,8 +71,11 @@ type Downloader struct {
 // New makes a Downloader.
 func New(cfg Config) *Downloader {
 	cfg = cfg.withDefaults()
+	if cfg.Lookup == nil {
+		cfg.Lookup = newStub().lookup
+	}
 	guard := &guard{off: cfg.AllowPrivate, allowed: cfg.AllowAddresses}
-	dialer := newDialer(guard, newResolver(cfg.Resolve, cfg.ConnectTimeout, newStub().lookup), cfg.ConnectTimeout)
+	dialer := newDialer(guard, newResolver(cfg.Resolve, cfg.ConnectTimeout, cfg.Lookup), cfg.ConnectTimeout)
 	return &Downloader{
 		cfg:      cfg,
 		dialer:   dialer,

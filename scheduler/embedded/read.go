@@ -16,7 +16,8 @@ const databases = 16
 
 // readScript answers {kind, key, when it expires, values} for every key of a database, in one step: miniredis holds
 // its lock for the length of a script, and it answers fields and members in order, so that equal content has equal
-// bytes. Kinds that a snapshot does not know have no values.
+// bytes. Kinds that a snapshot does not know have no values. A stream's are: its entries (id, number of texts, texts), an empty text, and its groups
+// (name, last id, number of pending entries, id and consumer of each).
 //
 //	KEYS    none
 //	ARGV    none
@@ -29,6 +30,29 @@ local reads = {
   set = function(key) return redis.call("SMEMBERS", key) end,
   zset = function(key) return redis.call("ZRANGE", key, 0, -1, "WITHSCORES") end,
 }
+reads.stream = function(key)
+  local out = {}
+  local function add(v) out[#out + 1] = tostring(v) end
+  for _, entry in ipairs(redis.call("XRANGE", key, "-", "+")) do
+    add(entry[1]); add(#entry[2])
+    for _, text in ipairs(entry[2]) do add(text) end
+  end
+  add("")
+  local names, last = {}, {}
+  for i, group in ipairs(redis.call("XINFO", "GROUPS", key)) do
+    local of = {}
+    for k = 1, #group, 2 do of[group[k]] = group[k + 1] end
+    names[i] = of.name
+    last[of.name] = of["last-delivered-id"]
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local pending = redis.call("XPENDING", key, name, "-", "+", 1000000000)
+    add(name); add(last[name]); add(#pending)
+    for _, one in ipairs(pending) do add(one[1]); add(one[2]) end
+  end
+  return out
+end
 local all = {}
 for i, key in ipairs(redis.call("KEYS", "*")) do
   local kind = redis.call("TYPE", key).ok

@@ -6,7 +6,7 @@ import (
 )
 
 // kinds are the types that a snapshot holds; in the file a kind is its index here.
-var kinds = []string{"string", "hash", "list", "set", "zset"}
+var kinds = []string{"string", "hash", "list", "set", "zset", "stream"}
 
 // record is one key with all that it holds.
 type record struct {

@@ -20,7 +20,11 @@ func restore(m *miniredis.Miniredis, r record) bool {
 	if len(r.values) == 0 || strings.HasSuffix(r.key, liveness) {
 		return true
 	}
-	if !restoreValues(m.DB(r.db), r) {
+	if r.kind == "stream" {
+		if !restoreStream(m, r) {
+			return false
+		}
+	} else if !restoreValues(m.DB(r.db), r) {
 		return false
 	}
 	if r.expires > 0 {

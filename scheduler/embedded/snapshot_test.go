@@ -47,6 +47,12 @@ func fill(t *testing.T, c *redis.Client) {
 		for member, score := range scores {
 			p.ZAdd(ctx, "zset", redis.Z{Member: member, Score: score})
 		}
+		for i := 1; i <= 5; i++ {
+			p.XAdd(ctx, &redis.XAddArgs{Stream: "stream", ID: fmt.Sprintf("%d-0", i), Values: []string{"item", allBytes, "item_id", ""}})
+		}
+		p.XGroupCreate(ctx, "stream", "group", "0")
+		p.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "group", Consumer: "a", Streams: []string{"stream", ">"}, Count: 3})
+		p.XAck(ctx, "stream", "group", "2-0")
 		p.PExpire(ctx, "zset", 90*time.Minute)
 		p.Do(ctx, "SELECT", 3)
 		p.RPush(ctx, "elsewhere", "x")
@@ -85,7 +91,16 @@ func check(t *testing.T, c *redis.Client) {
 			t.Errorf("PTTL %s = %v, want %v", key, got, want)
 		}
 	}
-	if got := c.Keys(ctx, "*").Val(); len(got) != 8 {
+	if got := c.XRange(ctx, "stream", "-", "+").Val(); len(got) != 5 || got[4].ID != "5-0" || !maps.Equal(got[4].Values, map[string]any{"item": allBytes, "item_id": ""}) {
+		t.Errorf("stream = %v", got)
+	}
+	if got := c.XPending(ctx, "stream", "group").Val(); got == nil || got.Count != 2 || got.Lower != "1-0" || got.Higher != "3-0" || got.Consumers["a"] != 2 {
+		t.Errorf("pending of the stream = %+v", got)
+	}
+	if got := c.XInfoGroups(ctx, "stream").Val(); len(got) != 1 || got[0].LastDeliveredID != "3-0" {
+		t.Errorf("groups of the stream = %+v", got)
+	}
+	if got := c.Keys(ctx, "*").Val(); len(got) != 9 {
 		t.Errorf("keys = %q", got)
 	}
 }
@@ -246,11 +261,11 @@ func TestOtherTypesAreNamed(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := start(t, Options{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	must(t, dial(t, s.Addr()).XAdd(t.Context(), &redis.XAddArgs{Stream: "stream-key", Values: []string{"a", "b"}}).Err())
+	must(t, dial(t, s.Addr()).PFAdd(t.Context(), "hll-key", "a").Err())
 	must(t, s.snapshot())
 	must(t, s.snapshot())
-	if n := strings.Count(log.String(), "stream-key"); n != 1 {
-		t.Errorf("said %d times that a stream is not kept:\n%s", n, &log)
+	if n := strings.Count(log.String(), "hll-key"); n != 1 {
+		t.Errorf("said %d times that a count is not kept:\n%s", n, &log)
 	}
 }
 

@@ -2,16 +2,17 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
+--       maxlen (of items as a stream, where an item is its id, a line feed and itself; 0: items is a list),
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
 --                        '/' + 40 hex: the same, stored only if the filter has not the 40 hex, which enter it
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
---         hold ms        keep off the slot for so long
+--         hold           '0', or '<ms> <why>': keep off the slot for so long
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
 --       and last nt (counter by)...: the counters of all outcomes added up
---       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums
+--       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums, or when there is a budget of pages
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
 -- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered}
@@ -19,7 +20,7 @@
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
 --   filtered: how many children were duplicates.
-local at = 5
+local at = 6
 local function count()
   at = at + 1
   local v = tonumber(ARGV[at])
@@ -27,8 +28,18 @@ local function count()
   return v
 end
 
+-- hold reads how long to keep off a slot, and why.
+local function hold_of()
+  at = at + 1
+  if ARGV[at] == '0' then return 0 end
+  local _, _, ms, why = string.find(ARGV[at] or '', '^(%d+) (%l[%l-]*)$')
+  if not ms then error('commit: argument ' .. at .. ' is no hold') end
+  return tonumber(ms), why
+end
+
 -- 1. read the arguments; an error here has written nothing
 local number, lifo, outcomes, ids = tonumber(ARGV[2]), ARGV[3] == '1', {}, {}
+local stream = ARGV[6] ~= '0'
 for o = 1, tonumber(ARGV[5]) do
   at = at + 1
   local one, slash = {}, string.find(ARGV[at], '/', 1, true)
@@ -37,7 +48,7 @@ for o = 1, tonumber(ARGV[5]) do
   one.head = string.sub(ARGV[at], slash + 1)
   one.final = count()
   one.given_up = count()
-  one.hold = count()
+  one.hold, one.why = hold_of()
   one.ni = count()
   one.i = at
   at = at + one.ni
@@ -63,7 +74,9 @@ end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
 -- 2. read all keys that are written below; a key of another type fails here
-local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished')
+local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished', 'kept:closespider_pagecount_per_slot',
+  'set:closespider_pagecount_per_slot')
+local budget = (tonumber(state[7] or state[8] or '') or 0) > 0
 local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
 local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
 last = tonumber(last or 0)
@@ -88,6 +101,7 @@ for o, one in ipairs(outcomes) do
       taken[one.id] = true
       one.slot = slot
       one.landed = landed
+      one.page = budget and not landed and string.find(ARGV[one.counters], ' response_received_count\n', 1, true) and not for_file(string.sub(member, 15))
     end
   end
   local once = one.id == '' and one.head ~= ''
@@ -117,8 +131,8 @@ end
 -- 3. work out what to write
 local put, letters, record, filtered = {}, {}, {}, 0
 local order, byslot, later, nkids, delays = {}, {}, {}, 0, false
-local names, ended, hold, over, added, done, given_up = {}, {}, {}, {}, {}, 0, 0
-local seq = tonumber(state[4] or 0)
+local names, ended, hold, held, over, added, done, given_up = {}, {}, {}, {}, {}, {}, 0, 0
+local seq, sites, paged = tonumber(state[4] or 0), {}, {}
 
 local function due(when)
   if when == '0' then return 0 end
@@ -146,7 +160,10 @@ local function add(k)
 end
 
 for _, one in ipairs(fresh) do
-  for k = one.i + 1, one.i + one.ni do put[#put + 1] = ARGV[k] end
+  for k = one.i + 1, one.i + one.ni do
+    if stream and not string.find(ARGV[k], '\n', 1, true) then error('commit: argument ' .. k .. ' is not an item with its id') end
+    put[#put + 1] = ARGV[k]
+  end
   if one.once then record[#record + 1] = one.once end
   for k = one.d + 1, one.d + one.nd do letters[#letters + 1] = ARGV[k] end
   for k = one.c + 1, one.c + 5 * one.nc, 5 do
@@ -168,7 +185,15 @@ for _, one in ipairs(fresh) do
       names[#names + 1] = slot
     end
     if not one.landed then ended[slot] = ended[slot] + 1 end
-    if one.hold > 0 and slot ~= SEEDS then hold[slot] = math.max(hold[slot] or 0, now + one.hold) end
+    if one.page and slot ~= SEEDS then
+      if not paged[slot] then sites[#sites + 1] = slot end
+      paged[slot] = (paged[slot] or 0) + 1
+    end
+    if one.hold > 0 and slot ~= SEEDS then
+      hold[slot] = math.max(hold[slot] or 0, now + one.hold)
+      held[#held + 1] = now + one.hold
+      held[#held + 1] = one.why .. ' ' .. slot
+    end
     over[#over + 1] = one.id
     if one.given_up == 1 then given_up = given_up + 1 else done = done + 1 end
   end
@@ -187,13 +212,22 @@ bump('scheduler/enqueued', nkids)
 bump('scheduler/done', done)
 bump('scheduler/dead', given_up)
 bump('dupefilter/filtered', filtered)
-if #put > 0 then redis.call('LLEN', items) end
+if #put > 0 then redis.call(stream and 'XLEN' or 'LLEN', items) end
 if #letters > 0 or nkids > 0 then redis.call('LLEN', dead) end
 if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end
 if delays then redis.call('ZCARD', delayed) end
+if #held > 0 then redis.call('ZCARD', holds) end
 redis.call('ZCARD', leases)
 if #names == 0 then redis.call('ZCARD', slots) end
 local weighed = weigh(names, ended, hold)
+local put_pages = {}
+if #sites > 0 then
+  for i, record in ipairs(redis.call('HMGET', pages, unpack(sites))) do
+    local n, rest = had(record)
+    put_pages[#put_pages + 1] = sites[i]
+    put_pages[#put_pages + 1] = n + paged[sites[i]] .. rest
+  end
+end
 local fields, sums = {}, {}
 for f, n in pairs(by) do
   if n ~= 0 then fields[#fields + 1] = f end
@@ -209,7 +243,14 @@ end
 if #fields == 0 then redis.call('HLEN', stats) end
 
 -- 4. write. What needs memory comes first: out of memory a script fails at its first write. The lease ends last.
-each('RPUSH', items, put)
+if stream then
+  for _, v in ipairs(put) do
+    local cut = string.find(v, '\n', 1, true)
+    redis.call('XADD', items, 'MAXLEN', '~', ARGV[6], '*', 'item', string.sub(v, cut + 1), 'item_id', string.sub(v, 1, cut - 1))
+  end
+else
+  each('RPUSH', items, put)
+end
 each('SADD', dupefilter, record)
 local refused = push(order, byslot)
 for _, lost in ipairs(refused) do
@@ -229,6 +270,11 @@ if #fields > 0 then
   each('HSET', stats, sums)
 end
 if #refused > 0 then redis.call('HINCRBY', stats, 'scheduler/dead', #refused) end
+each('HSET', pages, put_pages)
+if #held > 0 then
+  redis.call('ZREMRANGEBYSCORE', holds, '-inf', now)
+  redis.call('ZADD', holds, 'GT', unpack(held))
+end
 settle(weighed)
 res[6] = table.concat(flags)
 res[8] = filtered

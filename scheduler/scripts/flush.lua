@@ -8,7 +8,10 @@ if ARGV[1] ~= '1' then
   if #alive > 0 then return {'ALIVE', alive[#alive - 1], tonumber(alive[#alive]) - now} end
 end
 local epoch = flush()
-if ARGV[2] == '1' then redis.call('UNLINK', items) end
+if ARGV[2] == '1' then
+  for _, consumer in ipairs(redis.call('ZRANGE', consumers, 0, -1)) do redis.call('UNLINK', held(consumer)) end
+  redis.call('UNLINK', items, consumers)
+end
 if ARGV[3] == '1' then redis.call('UNLINK', dead) end
 if ARGV[4] == '1' then
   redis.call('UNLINK', stats)

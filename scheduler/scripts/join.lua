@@ -27,17 +27,19 @@ if ARGV[3] == '1' then
   dupefilter = mine[2]
 end
 local scheduled = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
-local set = {}
+local set, write_rules = {}, file_rules('', '')
 for i = 4, #ARGV, 3 do
   local was = redis.call('HGET', meta, 'set:' .. ARGV[i])
   if was and was ~= ARGV[i + 1] then
     if other ~= '' then return {'DIFFERS', ARGV[i], was, other} end
     if ARGV[i + 2] == '1' and scheduled > 0 then return {'DIFFERS', ARGV[i], was, ''} end
   end
+  if ARGV[i] == 'download_slots' then write_rules = file_rules(was or '', ARGV[i + 1]) end
   set[#set + 1] = 'set:' .. ARGV[i]
   set[#set + 1] = ARGV[i + 1]
 end
 each('HSET', meta, set)
+write_rules()
 redis.call('ZADD', workers, now + tonumber(ARGV[2]), ARGV[1])
 -- what is left of processes that have been gone for an hour: a gap in a number only makes a process start again as a new one
 local stale = {}

@@ -2,7 +2,10 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  id...
--- Returns how many of them have landed now; one that has before, or is no longer leased, changes nothing.
+-- Returns how many of them have landed now; one that has before, or is no longer leased, changes nothing. None does while there is a budget
+-- of pages, which is exact because each lease holds a place until its page is counted (parts/budget.lua).
+local budget = redis.call('HMGET', meta, 'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot')
+if (tonumber(budget[1] or budget[2] or '') or 0) > 0 then return 0 end
 local recs = redis.call('HMGET', inflight, unpack(ARGV))
 local names, ended, marked, n = {}, {}, {}, 0
 for i = 1, #ARGV do

@@ -9,11 +9,13 @@
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
 -- time, so that a deadly one takes no others with it.
 -- Live settings that people have made (kept:...) go before what the fleet has agreed on (set:...), and that before the worker's own.
--- Returns {wait ms, now, epoch, "<state> <version of the control>", pending, (id, slot, member)...}; the same nonce again gets the same leases.
+-- Returns {wait ms, now, epoch, "<state> <version of the control>[\n<slot>...]", pending, (id, slot, member)...}; the same nonce again gets the same
+-- leases. The slots have had all their pages, which is told once: what else waits there is taken out.
 local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
-  'set:download_delay_ms', 'set:concurrent_requests_per_domain')
+  'set:download_delay_ms', 'set:concurrent_requests_per_domain', 'kept:randomize_download_delay', 'set:randomize_download_delay',
+  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot')
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
 local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0'), state[3] or '0'}
@@ -21,24 +23,61 @@ for _, i in ipairs({9, 7}) do
   if state[i] and tonumber(state[i]) then delay = tonumber(state[i]) end
   if state[i + 1] and tonumber(state[i + 1]) then concurrency = tonumber(state[i + 1]) end
 end
+local randomize, budget = (state[11] or state[12]) == 'true', tonumber(state[13] or state[14] or '') or 0
 
 local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%d+)')
 local number, stored = tonumber(ARGV[11]), tonumber(last or 0)
 if stored > number or ARGV[14] == '1' and stored ~= number then return out end
 
+-- pace_of is the delay of a slot with that rule of its own, its concurrency, and whether the delay is randomized
+local function pace_of(slot, own)
+  if slot == SEEDS then return 0, 1e9, false end
+  if own then return rule(own, delay, concurrency, randomize) end
+  return delay, concurrency, randomize
+end
+
+-- answer_again is for leases whose answer was lost: their pages start now, and not when they were handed out, so their slots wait from now on.
+-- A slot in which another page has started since, or that is held, gets its page back.
+local function answer_again(ids)
+  local asked, names, again, back = {}, {}, {}, {}
+  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
+    if rec then
+      local _, slot, _, member = parse(rec)
+      asked[#asked + 1] = {ids[i], slot, member}
+      names[#names + 1] = slot
+      ids[#asked] = ids[i]
+    end
+  end
+  if #asked == 0 then return false end
+  local own, score = redis.call('HMGET', rules, unpack(names)), redis.call('ZMSCORE', slots, unpack(names))
+  local expiry = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked))
+  for i, one in ipairs(asked) do
+    local wait, _, random = pace_of(names[i], own[i])
+    local upon, park, longest = tonumber(score[i] or 0), 0, wait
+    if random then longest = wait * 1.5 end
+    if upon >= PARK then park = PARK end
+    local next = upon - park
+    if wait > 0 and now < next and next > tonumber(expiry[i] or 0) - tonumber(ARGV[3]) + longest then
+      back[#back + 1] = one[1]
+    else
+      if wait > 0 and next < now + wait then
+        again[#again + 1] = now + wait + park
+        again[#again + 1] = names[i]
+      end
+      for k = 1, 3 do out[#out + 1] = one[k] end
+    end
+  end
+  if #back > 0 then giveback(back, 0, max) end
+  if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
+  out[5] = redis.call('HGET', meta, 'pending') or '0'
+  return true
+end
+
 -- a question that is asked again may overtake itself, so the first lease is looked for in any case
 if redis.call('HGET', inflight, nonce .. ':1') or ARGV[13] == '1' then
   local ids = {'-'}
   for i = 1, n do ids[i] = nonce .. ':' .. i end
-  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
-    if rec then
-      local _, slot, _, member = parse(rec)
-      out[#out + 1] = ids[i]
-      out[#out + 1] = slot
-      out[#out + 1] = member
-    end
-  end
-  if #out > 5 then return out end
+  if answer_again(ids) then return out end
 end
 
 local function wake_delayed(due)
@@ -136,31 +175,66 @@ local function pop(slot, want)
   return got, more or #back > 0, false, #back > 0
 end
 
+-- drop takes requests of a slot that has had all its pages out of its queue. Up to want of those for files of items are handed out.
+local dropped, told = 0, {}
+local function drop(slot, want, record)
+  local kept_suspects, got, back, n = suspects, {}, {}, 0
+  suspects = 1e9
+  local popped, more, shared = pop(slot, 200)
+  suspects = kept_suspects
+  for j = 1, #popped, 2 do
+    local member = popped[j]
+    local suspect = tonumber(string.sub(member, 13, 14), 16) >= suspicious
+    if not for_file(string.sub(member, 15)) then
+      n = n + 1
+    elseif #got < 2 * want and (not suspect or suspects > 0) then
+      if suspect then suspects = suspects - 1 end
+      got[#got + 1] = member
+      got[#got + 1] = popped[j + 1]
+    else
+      back[#back + 1] = popped[j + 1]
+      back[#back + 1] = member
+    end
+  end
+  each('ZADD', queue(slot), back)
+  dropped = dropped + n
+  local count, rest = had(record)
+  if n > 0 and rest == '' then
+    redis.call('HSET', pages, slot, count .. ' told')
+    told[#told + 1] = slot
+  end
+  return got, more or #back > 0, shared and n == 0, #back > 0 and n == 0
+end
+
+-- jitter is a delay, or up to half as much again. Redis gives each script the same random numbers, so the nonce is the chance in it.
+local function jitter(slot, wait)
+  return wait + math.floor(wait / 2 * tonumber(string.sub(redis.sha1hex(nonce .. slot), 1, 8), 16) / 4294967295)
+end
+
 local expiry, records, count = {}, {}, 0
+if budget > 0 then redis.call('HLEN', stats) end
 for round = 1, 8 do
   if n <= 0 then break end
   local ready = redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n)
   if #ready == 0 then break end
   local running = redis.call('HMGET', busy, unpack(ready))
-  local rule = redis.call('HMGET', rules, unpack(ready))
+  local own, had_pages = redis.call('HMGET', rules, unpack(ready)), {}
+  if budget > 0 then had_pages = redis.call('HMGET', pages, unpack(ready)) end
   local again, set, gone = {}, {}, {}
   for i, slot in ipairs(ready) do
     if n <= 0 then break end
-    local wait, limit, b = delay, concurrency, tonumber(running[i] or 0) or 0
-    if slot == SEEDS then
-      wait = 0
-      limit = 1e9
-    elseif rule[i] then
-      local _, _, rd, rc = string.find(rule[i], '^(%d+) (%d+)$')
-      if rd then
-        wait = tonumber(rd)
-        limit = tonumber(rc)
-      end
-    end
+    local wait, limit, random = pace_of(slot, own[i])
+    local b, open = tonumber(running[i] or 0) or 0, 1
+    if budget > 0 and slot ~= SEEDS then open = budget - had(had_pages[i]) end
+    if open > 0 and budget > 0 then limit = math.min(limit, open) end
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
     local got, more, shared, held = {}, true, false, false
-    if want > 0 then got, more, shared, held = pop(slot, want) end
+    if open <= 0 then
+      got, more, shared, held = drop(slot, want, had_pages[i])
+    elseif want > 0 then
+      got, more, shared, held = pop(slot, want)
+    end
     local k = #got / 2
     for j = 1, #got, 2 do
       count = count + 1
@@ -181,6 +255,7 @@ for round = 1, 8 do
       gone[#gone + 1] = slot                        -- empty, and its time has passed
     else
       local nxt = now
+      if k > 0 and random then wait = jitter(slot, wait) end
       if k > 0 then nxt = now + wait end
       if shared and k == 0 then nxt = now + 1000 end
       if held and k == 0 then nxt = now + 50 end
@@ -198,13 +273,20 @@ end
 if count > 0 then
   redis.call('ZADD', leases, unpack(expiry))
   redis.call('HSET', inflight, unpack(records))
-  local left = tonumber(out[5]) - count
+end
+if count + dropped > 0 then
+  local left = tonumber(out[5]) - count - dropped
   if left < 0 then                                  -- members that somebody put there by hand
     redis.call('HINCRBY', stats, 'scheduler/enqueued', -left)
     left = 0
   end
   out[5] = tostring(left)
   redis.call('HSET', meta, 'pending', left, 'dequeued', string.format('%.0f', (tonumber(state[4] or 0) or 0) + count))
+end
+if dropped > 0 then
+  redis.call('HINCRBY', stats, 'scheduler/done', dropped)
+  redis.call('HINCRBY', stats, 'closespider_pagecount_per_slot/dropped', dropped)
+  for _, slot in ipairs(told) do out[4] = out[4] .. '\n' .. slot end
 end
 if n > 0 then                                       -- nothing more now: say when to ask again
   local soon = now + 1000

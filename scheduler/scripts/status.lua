@@ -4,6 +4,8 @@
 -- ARGV  none
 -- Returns {pending, leases, seeds, delayed, items, dead, seen, slots, {meta field, value ...}, {stats field, value ...}, {worker alive ...}}.
 local pending, held, seeds = left()
+local length = 'LLEN'
+if redis.call('TYPE', items).ok == 'stream' then length = 'XLEN' end
 return {pending, held, seeds,
-  redis.call('ZCARD', delayed), redis.call('LLEN', items), redis.call('LLEN', dead), redis.call('SCARD', dupefilter), redis.call('ZCARD', slots),
+  redis.call('ZCARD', delayed), redis.call(length, items), redis.call('LLEN', dead), redis.call('SCARD', dupefilter), redis.call('ZCARD', slots),
   redis.call('HGETALL', meta), redis.call('HGETALL', stats), redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf')}

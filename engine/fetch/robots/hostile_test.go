@@ -49,6 +49,22 @@ func TestHugeAndBinary(t *testing.T) {
 	}
 }
 
+// TestSitemapsAreBounded: what is kept of them, in Redis too, is not for the site to say.
+func TestSitemapsAreBounded(t *testing.T) {
+	t.Parallel()
+	body := append([]byte("Sitemap: /"+strings.Repeat("x", maxSitemapURL)+"\n"), sitemaps(2*maxSitemaps)...)
+	p := FromResponse(200, body)
+	back, err := Load(p.Store("bot"), "bot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range [][]string{p.Sitemaps(), back.Sitemaps()} {
+		if len(got) != maxSitemaps || got[0] != "0" {
+			t.Errorf("%d sitemaps, the first is %.20q", len(got), got[0])
+		}
+	}
+}
+
 func sitemaps(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {

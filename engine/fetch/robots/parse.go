@@ -11,6 +11,12 @@ import (
 	"golang.org/x/text/transform"
 )
 
+// What is kept of Sitemap lines. The protocol has URLs of less than 2048 characters.
+const (
+	maxSitemaps   = 1000
+	maxSitemapURL = 2048
+)
+
 // longest is what a Crawl-delay counts at most.
 const longest = 365 * 24 * time.Hour
 
@@ -126,7 +132,7 @@ func (p *parser) delay(value string) {
 }
 
 func (p *parser) sitemap(value string) {
-	if value != "" && !p.sitemaps[value] {
+	if value != "" && len(value) <= maxSitemapURL && len(p.rules.sitemaps) < maxSitemaps && !p.sitemaps[value] {
 		p.sitemaps[value] = true
 		p.rules.sitemaps = append(p.rules.sitemaps, value)
 	}

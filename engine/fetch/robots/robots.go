@@ -55,8 +55,8 @@ func (r *Rules) CrawlDelay(token string) (time.Duration, bool) {
 	return r.matcher(token).CrawlDelay()
 }
 
-// Sitemaps gives the values of all Sitemap lines in their order, without repetitions. They belong to no group, and nothing has
-// checked that they are URLs.
+// Sitemaps gives the values of the first 1000 Sitemap lines in their order, without repetitions and those of more than 2048 bytes. They
+// belong to no group, and nothing has checked that they are URLs.
 func (r *Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
 func (r *Rules) matcher(token string) *Matcher {

@@ -1,15 +1,18 @@
 -- Every script is given the same KEYS in this order and reads no clock but Redis'.
--- Queues are the only computed names: requests (slot '') and requests:<slot>.
+-- Computed names: queues, which are requests (slot '') and requests:<slot>, and what stands below items (parts/consumers.lua).
 --
 --   queue member   <sequence, 12 hex><attempts, 2 hex><json>      score = -priority
 --   inflight       lease id -> "<score> <slot>\n<worker>\n<member>", with \1 before the worker once its page has landed
 --   slots          slot -> next start in ms, + PARK while the slot is at its concurrency
 --   delayed        "<sequence><attempts><score> <slot>\n<json>" -> due in ms
---   rules          slot -> "<delay in ms> <concurrency>"
+--   rules          slot -> what holds for it alone (parts/rules.lua)
+--   pages          slot -> responses that callbacks had, while there is a budget of them (parts/budget.lua)
+--   holds          "<why> <slot>" -> until when the slot is kept from its next start, in ms
 --   commits        worker process -> "<number of its last commit> <flags answered>"
 local meta, stats, slots, busy, rules = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local leases, inflight, commits, delayed, requests = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local dupefilter, items, dead, start_urls, workers = KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
+local pages, holds = KEYS[16], KEYS[17]
 local PARK = 1e15
 local SEEDS = '@seeds'
 local HEAD = '^%x%x%x%x%x%x%x%x%x%x%x%x%x%x'

@@ -1,0 +1,16 @@
+-- items_done: a consumer of a list lets go of what it holds.
+--
+-- KEYS  all (parts/keys.lua)
+-- ARGV  consumer, back (1: the items go back to where they were, at the head of the list; 0: they are done)
+-- Returns how many there were; 0 when another has taken them over.
+local mine = held(ARGV[1])
+local got, back = redis.call('LRANGE', mine, 0, -1), {}
+redis.call('ZCARD', consumers)
+if ARGV[2] == '1' then
+  redis.call('LLEN', items)
+  for i = #got, 1, -1 do back[#back + 1] = got[i] end
+end
+redis.call('ZREM', consumers, ARGV[1])
+each('LPUSH', items, back)
+redis.call('UNLINK', mine)
+return #got
