@@ -50,8 +50,8 @@ local function flush()
     end
   end
   for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
-  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds)
-  redis.call('HDEL', meta, 'finished', 'task_added')
+  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, throttle)
+  redis.call('HDEL', meta, 'finished', 'task_added', 'throttled')
   local _, _, run = string.find(redis.call('HGET', meta, 'task:on_finished') or '', '^(%d+)')
   if run then redis.call('HSET', meta, 'task:on_finished', string.format('%.0f', run + 1) .. ' 0 0 -') end
   redis.call('HSET', meta, 'pending', 0)

@@ -2,8 +2,8 @@
 --
 --   registry   spider -> "<version> <entry as JSON>"
 --   states     spider -> running, paused, draining or stopped
-local registry, states, version, log = KEYS[18], KEYS[19], KEYS[20], KEYS[21]
-local members, reports, revision = KEYS[22], KEYS[23], KEYS[24]
+local registry, states, version, log = KEYS[19], KEYS[20], KEYS[21], KEYS[22]
+local members, reports, revision = KEYS[23], KEYS[24], KEYS[25]
 
 -- changed notes a change in the spider's history, tells those who listen, and returns its version.
 local function changed(spider, event, channel)
