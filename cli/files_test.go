@@ -50,11 +50,11 @@ func newFileSite(t *testing.T, delay time.Duration) *fileSite {
 	return s
 }
 
-// fileSpider writes a spider whose items have files, kept in the folder store.
-func fileSpider(t *testing.T, dir, options, urls string) string {
+// fileSpider writes a spider whose items have files.
+func fileSpider(t *testing.T, s *fileStore, options, urls string) string {
 	t.Helper()
-	path := filepath.Join(dir, "shots.lua")
-	text := `local spider = { name = "shots", pipelines = { { "files", order = 100, store = "` + filepath.ToSlash(filepath.Join(dir, "store")) + `"` + options + ` }, { "redis", order = 400 } } }
+	path := filepath.Join(t.TempDir(), "shots.lua")
+	text := `local spider = { name = "shots", pipelines = { { "files", order = 100, store = "` + s.store + `"` + options + ` }, { "redis", order = 400 } } }
 function spider.parse(response)
   local n = response.url:match("%d+$")
   emit { page = n, file_urls = ` + urls + ` }
@@ -93,8 +93,9 @@ func shots(t *testing.T, lines []string) map[string]shot {
 }
 
 // wantWholeFiles checks that each item has its files, and that they hold what they are named by.
-func wantWholeFiles(t *testing.T, dir string, all map[string]shot, pages int) {
+func wantWholeFiles(t *testing.T, store *fileStore, all map[string]shot, pages int) {
 	t.Helper()
+	there := store.all(t)
 	if len(all) != pages {
 		t.Errorf("%d items, want %d", len(all), pages)
 	}
@@ -103,10 +104,10 @@ func wantWholeFiles(t *testing.T, dir string, all map[string]shot, pages int) {
 			t.Errorf("page %s has files %+v", page, s.Files)
 		}
 		for i, f := range s.Files {
-			body, err := os.ReadFile(filepath.Join(dir, "store", filepath.FromSlash(f.Path)))
+			body, ok := there[f.Path]
 			sum := sha256.Sum256(body)
-			if err != nil || hex.EncodeToString(sum[:]) != f.Checksum || !strings.Contains(f.Path, f.Checksum) || !strings.HasSuffix(f.Path, ".png") || f.URL != s.FileURLs[i] {
-				t.Errorf("page %s: %+v: %v", page, f, err)
+			if !ok || hex.EncodeToString(sum[:]) != f.Checksum || !strings.Contains(f.Path, f.Checksum) || !strings.HasSuffix(f.Path, ".png") || f.URL != s.FileURLs[i] {
+				t.Errorf("page %s: %+v: there %v", page, f, ok)
 			}
 		}
 	}
@@ -118,63 +119,63 @@ func seedPages(redis *redistest.Server, site *fileSite, pages int) {
 	}
 }
 
-func startShots(t *testing.T, n int, spider string, redis *redistest.Server) (workers []*process) {
+func startShots(t *testing.T, n int, s *fileStore, spider string, redis *redistest.Server, more ...string) (workers []*process) {
 	t.Helper()
 	for range n {
-		workers = append(workers, startLuacrawl(t, "", "run", spider, "--until-done", "--redis", redis.URL(), "--set", "lease=2", "--set", "concurrent_requests_per_domain=16"))
+		args := append([]string{"run", spider, "--until-done", "--redis", redis.URL(), "--data", s.spool, "--set", "lease=2", "--set", "concurrent_requests_per_domain=16"}, more...)
+		workers = append(workers, startEnvironment(t, "luacrawl", t.TempDir(), s.environ(), args...))
 	}
 	return workers
 }
 
 func TestFilesAreFetchedOnceInTheFleet(t *testing.T) {
 	t.Parallel()
-	const pages = 60
-	redis, dir := redistest.Start(t, redistest.Options{}), t.TempDir()
-	site := newFileSite(t, 30*time.Millisecond)
-	seedPages(redis, site, pages)
-	for _, p := range startShots(t, 2, fileSpider(t, dir, "", threeFiles), redis) {
-		p.wantExit(t, 2*time.Minute, 0)
-	}
-	wantWholeFiles(t, dir, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), pages)
-	for path, n := range site.asked {
-		if n != 1 {
-			t.Errorf("%s was fetched %d times", path, n)
+	everyFileStore(t, func(t *testing.T, s *fileStore) {
+		const pages = 60
+		redis := redistest.Start(t, redistest.Options{})
+		site := newFileSite(t, 30*time.Millisecond)
+		seedPages(redis, site, pages)
+		for _, p := range startShots(t, 2, s, fileSpider(t, s, "", threeFiles), redis) {
+			p.wantExit(t, 2*time.Minute, 0)
 		}
-	}
-	kept, _ := filepath.Glob(filepath.Join(dir, "store", "full", "*", "*")) // /own/3 and /shared/3 hold the same
-	busy, _ := filepath.Glob(filepath.Join(dir, "store", "*", "*", "*.busy"))
-	partial, _ := filepath.Glob(filepath.Join(dir, "store", "partial", "*"))
-	if len(kept) != pages || len(busy)+len(partial) > 0 {
-		t.Errorf("%d files kept, want %d; left over: %q %q", len(kept), pages, busy, partial)
-	}
+		wantWholeFiles(t, s, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), pages)
+		for path, n := range site.asked {
+			if n != 1 {
+				t.Errorf("%s was fetched %d times", path, n)
+			}
+		}
+		if kept := s.count(t, "full", ""); kept != pages { // /own/3 and /shared/3 hold the same
+			t.Errorf("%d files kept, want %d", kept, pages)
+		}
+		s.wantNothingHalf(t)
+	})
 }
 
 func TestKilledWorkersLoseNoFiles(t *testing.T) {
 	t.Parallel()
-	const pages = 60
-	redis, dir := redistest.Start(t, redistest.Options{}), t.TempDir()
-	site := newFileSite(t, 150*time.Millisecond)
-	seedPages(redis, site, pages)
-	spider := fileSpider(t, dir, "", threeFiles)
-	workers := startShots(t, 2, spider, redis)
-	for kills := range 3 {
-		waitUntil(t, func() bool { // files are there, and more to come
-			notes, _ := filepath.Glob(filepath.Join(dir, "store", "urls", "*", "*.json"))
-			return len(notes) > 5+10*kills
-		})
-		workers[kills%2].kill()
-		workers[kills%2] = startShots(t, 1, spider, redis)[0]
-	}
-	if n := len(redis.Strings("LRANGE", "shots:items", "0", "-1")); n == pages {
-		t.Fatal("the crawl was over before the kills: slow the site")
-	}
-	for _, p := range workers {
-		p.wantExit(t, 3*time.Minute, 0)
-	}
-	wantWholeFiles(t, dir, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), pages)
-	if dead := redis.Strings("LRANGE", "shots:dead", "0", "-1"); len(dead) > 0 {
-		t.Errorf("dead: %q", dead)
-	}
+	everyFileStore(t, func(t *testing.T, s *fileStore) {
+		const pages = 60
+		redis := redistest.Start(t, redistest.Options{})
+		site := newFileSite(t, 150*time.Millisecond)
+		seedPages(redis, site, pages)
+		spider := fileSpider(t, s, "", threeFiles)
+		workers := startShots(t, 2, s, spider, redis)
+		for kills := range 3 {
+			waitUntil(t, func() bool { return s.count(t, "urls", ".json") > 5+10*kills }) // files are there, and more to come
+			workers[kills%2].kill()
+			workers[kills%2] = startShots(t, 1, s, spider, redis)[0]
+		}
+		if n := len(redis.Strings("LRANGE", "shots:items", "0", "-1")); n == pages {
+			t.Fatal("the crawl was over before the kills: slow the site")
+		}
+		for _, p := range workers {
+			p.wantExit(t, 3*time.Minute, 0)
+		}
+		wantWholeFiles(t, s, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), pages)
+		if dead := redis.Strings("LRANGE", "shots:dead", "0", "-1"); len(dead) > 0 {
+			t.Errorf("dead: %q", dead)
+		}
+	})
 }
 
 func waitUntil(t *testing.T, done func() bool) {
@@ -224,51 +225,57 @@ func badFiles(w http.ResponseWriter, r *http.Request) {
 
 func TestBadFilesCostOnlyThemselves(t *testing.T) {
 	t.Parallel()
-	redis, dir := redistest.Start(t, redistest.Options{}), t.TempDir()
-	site := httptest.NewServer(http.HandlerFunc(badFiles))
-	t.Cleanup(site.Close)
-	spider := fileSpider(t, dir, `, max_size = "1MB", types = { "image/*" }`, `{ response:urljoin("/huge"), response:urljoin("/endless"), response:urljoin("/page.html"), response:urljoin("/cut"),
+	everyFileStore(t, func(t *testing.T, s *fileStore) {
+		redis := redistest.Start(t, redistest.Options{})
+		site := httptest.NewServer(http.HandlerFunc(badFiles))
+		t.Cleanup(site.Close)
+		spider := fileSpider(t, s, `, max_size = "1MB", types = { "image/*" }`, `{ response:urljoin("/huge"), response:urljoin("/endless"), response:urljoin("/page.html"), response:urljoin("/cut"),
       response:urljoin("/empty"), response:urljoin("/gone"), response:urljoin("/loop"), "no URL", "ftp://x/", "http://127.0.0.1:1/x", response:urljoin("/moved"), response:urljoin("/good") }`)
-	p := startLuacrawl(t, "", "run", spider, "--until-done", "--redis", redis.URL(), "--seed", site.URL+"/1", "--set", "retry_times=1")
-	p.wantExit(t, 2*time.Minute, 0)
-	all := shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1"))
-	var got []string
-	for _, f := range all["1"].Files {
-		got = append(got, strings.TrimPrefix(f.URL, site.URL)+" "+f.Status)
-	}
-	if want := []string{"/moved downloaded", "/good downloaded"}; !slices.Equal(got, want) {
-		t.Errorf("files %q, want %q\n%s", got, want, p.output)
-	}
-	for name, want := range map[string]string{
-		"file_error_count": "10", "file_error_count/too_large": "2", "file_error_count/wrong_type": "1", "file_error_count/broken": "1", "file_error_count/empty": "1",
-		"file_error_count/http_status": "1", "file_error_count/too_many_redirects": "1", "file_error_count/invalid_url": "2", "file_status_count/downloaded": "2", "item_scraped_count": "1",
-	} {
-		if got := redis.Strings("HMGET", "shots:stats", name); got[0] != want {
-			t.Errorf("%s is %q, want %s", name, got, want)
+		p := startShots(t, 1, s, spider, redis, "--seed", site.URL+"/1", "--set", "retry_times=1")[0]
+		p.wantExit(t, 2*time.Minute, 0)
+		all := shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1"))
+		var got []string
+		for _, f := range all["1"].Files {
+			got = append(got, strings.TrimPrefix(f.URL, site.URL)+" "+f.Status)
 		}
-	}
-	if partial, _ := filepath.Glob(filepath.Join(dir, "store", "partial", "*")); len(partial) > 0 {
-		t.Errorf("left over: %q", partial)
-	}
+		if want := []string{"/moved downloaded", "/good downloaded"}; !slices.Equal(got, want) {
+			t.Errorf("files %q, want %q\n%s", got, want, p.output)
+		}
+		for name, want := range map[string]string{
+			"file_error_count": "10", "file_error_count/too_large": "2", "file_error_count/wrong_type": "1", "file_error_count/broken": "1", "file_error_count/empty": "1",
+			"file_error_count/http_status": "1", "file_error_count/too_many_redirects": "1", "file_error_count/invalid_url": "2", "file_status_count/downloaded": "2", "item_scraped_count": "1",
+		} {
+			if got := redis.Strings("HMGET", "shots:stats", name); got[0] != want {
+				t.Errorf("%s is %q, want %s", name, got, want)
+			}
+		}
+		if kept := s.count(t, "full", ""); kept != 1 { // both hold the same
+			t.Errorf("%d files kept", kept)
+		}
+		s.wantNothingHalf(t)
+	})
 }
 
 func TestStoreThatTakesNothing(t *testing.T) {
 	t.Parallel()
-	redis, dir := redistest.Start(t, redistest.Options{}), t.TempDir()
-	site := newFileSite(t, 0)
-	store := filepath.Join(dir, "store")
-	if err := os.WriteFile(store, nil, 0o644); err != nil { // a file in the folder's place
-		t.Fatal(err)
-	}
-	seedPages(redis, site, 3)
-	p := startShots(t, 1, fileSpider(t, dir, "", threeFiles), redis)[0]
-	waitUntil(t, func() bool { return strings.Contains(p.output.String(), "takes nothing") })
-	if err := os.Remove(store); err != nil {
-		t.Fatal(err)
-	}
-	p.wantExit(t, 2*time.Minute, 0)
-	wantWholeFiles(t, dir, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), 3)
-	if n := strings.Count(p.output.String(), "takes nothing"); n != 1 {
-		t.Errorf("it was said %d times:\n%s", n, p.output)
-	}
+	everyFileStore(t, func(t *testing.T, s *fileStore) {
+		redis := redistest.Start(t, redistest.Options{})
+		site := newFileSite(t, 0)
+		mend := s.fail(t)
+		seedPages(redis, site, 3)
+		p := startShots(t, 1, s, fileSpider(t, s, "", threeFiles), redis)[0]
+		waitUntil(t, func() bool { return strings.Contains(p.output.String(), "takes nothing") })
+		mend()
+		p.wantExit(t, 2*time.Minute, 0)
+		wantWholeFiles(t, s, shots(t, redis.Strings("LRANGE", "shots:items", "0", "-1")), 3)
+		if n := strings.Count(p.output.String(), "takes nothing"); n != 1 {
+			t.Errorf("it was said %d times:\n%s", n, p.output)
+		}
+		for path, n := range site.asked {
+			if n != 1 {
+				t.Errorf("%s was fetched %d times", path, n)
+			}
+		}
+		s.wantNothingHalf(t)
+	})
 }

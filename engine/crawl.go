@@ -56,7 +56,7 @@ type Crawl struct {
 	jars     *cookieJars
 
 	unavailable unavailability
-	storeDown   storeDown
+	storesDown  map[float64]*storeDown // of Files
 
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
@@ -82,6 +82,7 @@ func New(o Options) (*Crawl, error) {
 	c := &Crawl{
 		Options: o, totals: newTotals(), raised: newErrorGroups(o.Logger), inflight: newInflight(),
 		killed: make(chan struct{}), robots: newRobotsCache(robots.ProductToken(o.Settings.UserAgent)), jars: newCookieJars(o.Logger),
+		storesDown: newStoresDown(o.Files),
 	}
 	if c.Places == nil {
 		c.Places = NewPlaces()

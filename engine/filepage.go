@@ -19,12 +19,16 @@ const (
 	storeDownDelay = 10 * time.Second // before a file is tried again for which the store has no room
 )
 
-var errFileBusy = errors.New("another worker is fetching it")
+var (
+	errFileBusy  = errors.New("another worker is fetching it")
+	errStoreDown = errors.New("the store takes nothing")
+)
 
 // fileWork is a request for a file at work.
 type fileWork struct {
 	*Waiting
 	store *files.Store
+	down  *storeDown
 }
 
 // fileRefused is a file that the pipeline does not take.
@@ -48,17 +52,19 @@ func (p *page) file(ctx context.Context) {
 		p.dead(scheduler.DeadRequest, scheduler.ReasonUnknownCallback, err)
 		return
 	}
-	p.files = &fileWork{Waiting: w, store: store}
+	p.files = &fileWork{Waiting: w, store: store, down: p.storesDown[w.Order]}
 	err = p.tryFile(ctx)
 	switch {
 	case ctx.Err() != nil:
+	case errors.Is(err, errStoreDown):
+		p.fileLater(storeDownDelay)
 	case errors.Is(err, errFileBusy):
 		p.fileLater(fileBusyDelay)
 	case err != nil:
-		p.storeDown.begun(p.Logger, store.Store, err.Error())
+		p.files.down.begun(p.Logger, store.Store, err.Error())
 		p.fileLater(storeDownDelay)
 	default:
-		p.storeDown.over(p.Logger)
+		p.files.down.over(p.Logger)
 	}
 }
 
@@ -72,8 +78,13 @@ func (p *page) fileLater(after time.Duration) {
 // tryFile gets the first file that is missing. Its error means that nothing has happened and it is to be tried again: the store cannot be
 // used, or another worker is at it.
 func (p *page) tryFile(ctx context.Context) error {
+	answered, ok := p.files.down.try()
+	if !ok {
+		return errStoreDown
+	}
+	defer answered()
 	first := len(p.files.URLs)
-	if err := p.takeKnown(); err != nil {
+	if err := p.takeKnown(ctx); err != nil {
 		return err
 	}
 	if len(p.files.URLs) < first {
@@ -83,7 +94,7 @@ func (p *page) tryFile(ctx context.Context) error {
 	if !p.robotsAllow(ctx) {
 		return nil
 	}
-	release, err := p.files.store.Claim(p.files.URLs[0])
+	release, err := p.files.store.Claim(ctx, p.files.URLs[0])
 	if errors.Is(err, files.ErrClaimed) {
 		return errFileBusy
 	}
@@ -91,7 +102,8 @@ func (p *page) tryFile(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if err := p.takeKnown(); err != nil { // by who has had the claim before
+	answered()
+	if err := p.takeKnown(ctx); err != nil { // by who has had the claim before
 		return err
 	}
 	if len(p.files.URLs) < first {
@@ -102,10 +114,10 @@ func (p *page) tryFile(ctx context.Context) error {
 }
 
 // takeKnown takes the files that the store has, up to one that it has not.
-func (p *page) takeKnown() error {
+func (p *page) takeKnown(ctx context.Context) error {
 	w, first := p.files, len(p.files.URLs)
 	for len(w.URLs) > 0 {
-		entry, known, err := w.store.Known(w.URLs[0])
+		entry, known, err := w.store.Known(ctx, w.URLs[0])
 		if len(w.URLs) < first && err != nil {
 			return nil // the next request meets it
 		}
@@ -191,7 +203,7 @@ func (p *page) fileCame(ctx context.Context, resp *Response, file *files.File) e
 		p.count(statResponses, 1)
 		p.fileFailed(ctx, &Failure{Request: p.req, Reason: "empty", Message: "it has no content"})
 	default:
-		entry, err := file.Keep(p.files.URLs[0], resp.Header.Get("Content-Type"))
+		entry, err := file.Keep(ctx, p.files.URLs[0], resp.Header.Get("Content-Type"))
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,10 @@ func awaiting(number int, item string, urls ...string) engine.Waiting {
 
 func newFileRig(t *testing.T, spider *fileSpider, change func(*engine.Settings), seeds ...string) *rig {
 	t.Helper()
-	store := files.NewStore(files.Options{Store: filepath.Join(t.TempDir(), "store"), MaxSize: 1000, Expires: time.Hour, Timeout: time.Minute})
+	store, err := files.NewStore(files.Options{Store: filepath.Join(t.TempDir(), "store"), MaxSize: 1000, Expires: time.Hour, Timeout: time.Minute}, files.Outside{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return newRigWith(t, spider, change, func(o *engine.Options) { o.Files = map[float64]*files.Store{100: store} }, seeds...)
 }
 

@@ -27,6 +27,7 @@ type parcel struct {
 	refused  map[int]bool // numbers of items that a sink has refused: later sinks do not get them
 	kept     map[int]bool // places in the outcome's items that go
 	stopped  atomic.Bool  // its lease is lost, or the crawl ends
+	gone     atomic.Bool  // it has left the sinks
 }
 
 // parcelRecord is one item for one sink.
@@ -83,16 +84,20 @@ func without[T any](items []T, gone map[int]bool) []T {
 
 // sinks are where items go beside Redis, in the order of their pipelines. A page goes from one to the next.
 type sinks struct {
-	crawl  *Crawl
-	stages []*stage
-	parked atomic.Int64 // pages that wait in them
-	ctx    context.Context
-	abort  context.CancelFunc
+	crawl   *Crawl
+	stages  []*stage
+	parked  atomic.Int64 // pages that wait in them
+	landing *landing
+	since   atomic.Int64  // pages that have come since the feeder was woken
+	wake    chan struct{} // there is room for the feeder to lease into; holds one
+	ctx     context.Context
+	abort   context.CancelFunc
 }
 
 // newSinks makes the stages; a crawl without sinks has none, and nothing of it costs anything.
 func newSinks(c *Crawl) *sinks {
-	s := &sinks{crawl: c}
+	s := &sinks{crawl: c, wake: make(chan struct{}, 1)}
+	s.landing = newLanding(c, s.rouse)
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	room := c.Settings.ConcurrentRequests + c.Settings.SinkBuffer + 1 // a task
 	for i, to := range c.Sinks {
@@ -109,23 +114,44 @@ func (s *sinks) Run(ctx context.Context) error {
 	for _, st := range s.stages {
 		g.Go(func() error { return st.Run(ctx) })
 	}
+	if len(s.stages) > 0 {
+		g.Go(func() error { return s.landing.Run(ctx) })
+	}
 	return g.Wait()
 }
 
 // waiting is how many pages wait in the sinks without holding a worker's place.
 func (s *sinks) waiting() int { return min(int(s.parked.Load()), s.crawl.Settings.SinkBuffer) }
 
-// count keeps count of pages. A task and a start URL are none: they have no worker's place.
+// count keeps count of pages.
 func (s *sinks) count(p *parcel, by int64) {
-	if p.result.task == nil && p.to == s.crawl.feeder.done {
+	if s.isPage(p) {
 		s.parked.Add(by)
 	}
 }
+
+// rouse makes the feeder look whether it has places.
+func (s *sinks) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// isPage tells pages from what has no worker's place: a task and a start URL.
+func (s *sinks) isPage(p *parcel) bool { return p.result.task == nil && p.to == s.crawl.feeder.done }
 
 // take begins the way of a page whose items have somewhere to go. It blocks only where concurrent_requests has been raised far since the start.
 func (s *sinks) take(ctx context.Context, p *parcel) {
 	s.count(p, 1)
 	s.crawl.inflight.start(p.result.lease.ID, func(error) { p.stopped.Store(true) })
+	if s.isPage(p) {
+		s.landing.arrive(p)
+		if half := (s.crawl.settings.Load().ConcurrentRequests + 1) / 2; s.since.Add(1) >= int64(half) { // fewer are not worth a question
+			s.since.Store(0)
+			s.rouse()
+		}
+	}
 	s.pass(ctx, p, 0)
 }
 
@@ -141,6 +167,7 @@ func (s *sinks) pass(ctx context.Context, p *parcel, from int) {
 			return
 		}
 	}
+	p.gone.Store(true)
 	s.crawl.inflight.start(p.result.lease.ID, nil)
 	s.count(p, -1)
 	select {

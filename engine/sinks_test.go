@@ -211,9 +211,19 @@ func TestStreamedItemsHaveTheirIDs(t *testing.T) {
 	}
 }
 
-// A sink that is down stops leasing when the buffer is full, and a crawl that is interrupted meanwhile hands its pages back.
+// A sink that is down stops leasing when the buffer is full, however few pages of a site may be fetched at once, and a crawl that is
+// interrupted meanwhile hands its pages back.
 func TestSinkThatStaysDown(t *testing.T) {
 	t.Parallel()
+	for _, perDomain := range []int{1000, 2} {
+		t.Run(fmt.Sprint(perDomain), func(t *testing.T) {
+			t.Parallel()
+			sinkStaysDown(t, perDomain)
+		})
+	}
+}
+
+func sinkStaysDown(t *testing.T, perDomain int) {
 	first := &memorySink{name: "first"}
 	second := &memorySink{name: "second", broken: func() error { return errors.New("no route to host") }}
 	var served atomic.Int64
@@ -225,15 +235,15 @@ func TestSinkThatStaysDown(t *testing.T) {
 	parse := spider.callbacks["parse"]
 	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) { served.Add(1); return parse(r) }
 	r := newRigWith(t, spider, func(s *engine.Settings) {
-		s.ConcurrentRequests, s.SinkBuffer, s.Grace, s.ConcurrentRequestsPerDomain = 4, 8, 50*time.Millisecond, 1000
+		s.ConcurrentRequests, s.SinkBuffer, s.Grace, s.ConcurrentRequestsPerDomain = 4, 8, 50*time.Millisecond, perDomain
 	}, func(o *engine.Options) { o.Sinks = []export.Sink{first, second} })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for ctx.Err() == nil && r.crawl.Progress().InFlight < 12 {
+		for end := time.Now().Add(30 * time.Second); ctx.Err() == nil && r.crawl.Progress().InFlight < 12 && time.Now().Before(end); {
 			<-time.After(time.Millisecond)
 		}
-		<-time.After(200 * time.Millisecond) // more would come now
+		<-time.After(400 * time.Millisecond) // more would come now
 		cancel()
 	}()
 	sum, err := r.crawl.Run(ctx)
@@ -249,6 +259,43 @@ func TestSinkThatStaysDown(t *testing.T) {
 	if st := r.status(t); len(r.items) != 0 || st.Done != 0 || st.Pending != 100 || sum.Released != 12 {
 		t.Errorf("stored %d, handed back %d, status %+v", len(r.items), sum.Released, st)
 	}
+}
+
+// While a sink writes, the pages behind it fill its buffer at the pace of the site, and not in steps of what may be fetched at once.
+func TestPagesComeWhileASinkWrites(t *testing.T) {
+	t.Parallel()
+	const pages, buffer = 810, 800
+	var parsed atomic.Int64
+	full := make(chan struct{})
+	sink := &memorySink{name: "first", wait: func(ctx context.Context) error {
+		select {
+		case <-full:
+		case <-time.After(15 * time.Second): // in steps of four, at each beat of the landing, it takes longer
+			t.Errorf("%d pages came while the sink wrote, want %d", parsed.Load(), buffer)
+		case <-ctx.Done():
+		}
+		return nil
+	}}
+	spider := routed(pages, 1)
+	base := serve(t, nil)
+	for i := range spider.start {
+		spider.start[i] = base + spider.start[i]
+	}
+	parse := spider.callbacks["parse"]
+	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
+		if parsed.Add(1) == buffer {
+			close(full)
+		}
+		return parse(r)
+	}
+	r := newRigWith(t, spider, func(s *engine.Settings) {
+		s.ConcurrentRequests, s.SinkBuffer, s.ConcurrentRequestsPerDomain = 4, buffer, 1000
+	}, func(o *engine.Options) { o.Sinks = []export.Sink{sink} })
+	r.run(t)
+	if got := len(sink.items()); got != pages {
+		t.Errorf("%d items", got)
+	}
+	r.status(t)
 }
 
 func TestSinkThatPanics(t *testing.T) {

@@ -81,13 +81,17 @@ func (f *feeder) wait(ctx context.Context, now time.Time) {
 	f.receive(ctx, time.Until(next))
 }
 
-// receive takes a result, unless none comes for d or ctx ends.
+// receive takes a result, unless none comes for d, the sinks have room for more pages, or ctx ends.
 func (f *feeder) receive(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case r := <-f.done:
 		f.take(r)
+	case <-f.crawl.sinks.wake:
+		if f.crawl.sinks.landing.freed.Swap(false) {
+			f.nextLease = time.Now()
+		}
 	case <-timer.C:
 	case <-ctx.Done():
 	}

@@ -211,8 +211,11 @@ func faults(ctx context.Context, rdb *redis.Client, keys keyset, s Status) []str
 		if !slices.Contains(leases, id) {
 			out = append(out, "in flight and not leased: "+id)
 		}
-		head, _, _ := strings.Cut(rec, "\n")
+		head, rest, _ := strings.Cut(rec, "\n")
 		_, slot, _ := strings.Cut(head, " ")
+		if strings.HasPrefix(rest, "\x01") {
+			continue // it has landed
+		}
 		count[slot]++
 		busy[slot] = fmt.Sprint(count[slot])
 	}

@@ -77,6 +77,24 @@ func (f *Frontier) Extend(ctx context.Context, ids []string) (lost []string, err
 	return lost, nil
 }
 
+// Land tells that the pages of leases are fetched and only wait for their commits, for a sink as it may be. Their slots may start other pages
+// meanwhile; the leases go on. A lease that has ended, or has landed before, changes nothing.
+func (f *Frontier) Land(ctx context.Context, ids []string) error {
+	for chunk := range chunks(ids, maxLeases) {
+		args := make([]any, len(chunk))
+		for i, id := range chunk {
+			args[i] = redisID(id)
+		}
+		if len(args) == 0 {
+			break
+		}
+		if _, err := f.run(ctx, landScript, args...); err != nil {
+			return fmt.Errorf("landing leases: %w", err)
+		}
+	}
+	return nil
+}
+
 // Release hands leases back at once: place and attempts are kept.
 func (f *Frontier) Release(ctx context.Context, ids []string) error {
 	for chunk := range chunks(ids, 100) {

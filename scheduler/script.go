@@ -48,6 +48,7 @@ var (
 	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
+	landScript    = newScript("land", "record", "free")
 	refillScript  = newScript("refill")
 	doneScript    = newScript("done", "left")
 	finishScript  = newScript("finish", "left")

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
+	"luacrawl/engine/bucket"
 	"luacrawl/engine/database"
 	"luacrawl/engine/export"
 	"luacrawl/engine/export/sqlsink"
@@ -100,12 +101,27 @@ func (c *Crawl) sink(ctx context.Context, config export.SinkConfig) (export.Sink
 func (c *Crawl) stores() (map[float64]*files.Store, error) {
 	all := map[float64]*files.Store{}
 	for order, options := range c.options.Spider.Files() {
-		if c.options.Source.Revision != nil && !filepath.IsLocal(options.Store) {
-			return nil, mistake(fmt.Errorf("%s: spider.pipelines, files of order %v: store: %w", c.options.Source, order, leadsOut(options.Store)))
+		store, err := c.store(options)
+		if err != nil {
+			return nil, mistake(fmt.Errorf("%s: spider.pipelines, files of order %v: %w", c.options.Source, order, err))
 		}
-		all[order] = files.NewStore(options)
+		all[order] = store
 	}
 	return all, nil
+}
+
+func (c *Crawl) store(o files.Options) (*files.Store, error) {
+	if c.options.Source.Revision != nil {
+		if err := confined(map[string]any{"store": o.Store, "endpoint": o.Endpoint}); err != nil {
+			return nil, err
+		}
+	}
+	return files.NewStore(o, files.Outside{Spool: filepath.Join(c.spool(), "files"), Env: c.variable})
+}
+
+// spool is the folder of this host for files on their way to a bucket.
+func (c *Crawl) spool() string {
+	return cmp.Or(c.options.Source.Outside.Spool, filepath.Join(os.TempDir(), "luacrawl-spool"))
 }
 
 func leadsOut(path string) error {
@@ -162,21 +178,18 @@ func (c *Crawl) feed(ctx context.Context, options map[string]any) (export.FeedCo
 	for _, kind := range slices.Sorted(maps.Keys(schemas)) {
 		feed.Schemas = append(feed.Schemas, schemas[kind])
 	}
-	feed.Spool = c.options.Source.Outside.Spool
-	if feed.Spool == "" {
-		feed.Spool = filepath.Join(os.TempDir(), "luacrawl-spool")
-	}
+	feed.Spool = c.spool()
 	feed.Stdout, feed.Log = c.options.Source.Outside.Stdout, c.options.Voice.Logger
-	feed.Env = func(name string) string { value, _ := c.env(name); return value }
+	feed.Env = c.variable
 	return feed, nil
 }
 
-// confined checks the options of a feed in a spider that was pushed: who may push may not write wherever the worker may, or have its keys of
+// confined checks the options of a feed or of files in a spider that was pushed: who may push may not write wherever the worker may, or have its keys of
 // a bucket sent elsewhere.
 func confined(options map[string]any) error {
-	for _, key := range []string{"path", "uri"} {
+	for _, key := range []string{"path", "uri", "store"} {
 		path, _ := options[key].(string)
-		if path == "" || path == "-" || strings.HasPrefix(path, "s3://") {
+		if path == "" || path == "-" || bucket.IsURI(path) {
 			continue
 		}
 		if !filepath.IsLocal(path) {
@@ -194,4 +207,12 @@ func (c *Crawl) env(name string) (string, bool) {
 		return "", false
 	}
 	return c.options.Source.Outside.Env(name)
+}
+
+// variable is env for who takes one that is not set for an empty one.
+func (c *Crawl) variable(name string) string {
+	if value, ok := c.env(name); ok {
+		return value
+	}
+	return ""
 }

@@ -95,12 +95,15 @@ func TestPushedSpiderWritesNowhereElse(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	outside := t.TempDir()
+	only := func(name string) (string, bool) { return "s3cret", name == "AWS_ACCESS_KEY_ID" } // as --env AWS_ACCESS_KEY_ID
 	for pipelines, want := range map[string]string{
 		"{ 'redis', order = 1 }, { 'feed', order = 2, path = '" + filepath.Join(outside, "items.jsonl") + "' }": "a.lua: spider.pipelines, feed of order 2: path: ",
 		"{ 'files', order = 1, store = '" + outside + "' }, { 'redis', order = 2 }":                             "a.lua: spider.pipelines, files of order 1: store: ",
 		"{ 'files', order = 1, store = '../x' }, { 'redis', order = 2 }":                                        "a.lua: spider.pipelines, files of order 1: store: ",
+		"{ 'files', order = 1, store = 's3://pages/x', endpoint = 'http://a.test' }, { 'redis', order = 2 }":    "a.lua: spider.pipelines, files of order 1: endpoint: a pushed spider does not say",
+		"{ 'files', order = 1, store = 's3://pages/x' }, { 'redis', order = 2 }":                                `a.lua: spider.pipelines, files of order 1: store "s3://pages/x": of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set`,
 	} {
-		source := Source{Revision: revision("one", "a.lua", "return { name = 'one', parse = function() end, pipelines = { "+pipelines+" } }")}
+		source := Source{Revision: revision("one", "a.lua", "return { name = 'one', parse = function() end, pipelines = { "+pipelines+" } }"), Outside: Outside{Env: only}}
 		v := voice(&lockedBuffer{}, "")
 		spider, _, err := source.Load(v)
 		if err != nil {

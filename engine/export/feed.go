@@ -38,7 +38,7 @@ func NewFeed(c FeedConfig) (Sink, error) {
 	}
 	f := &fileFeed{config: c, path: path.fix(c.Spider, c.Host), log: log, picker: picker}
 	if c.isBucket() {
-		if f.bucket, err = newBucket(c); err != nil {
+		if f.bucket, err = c.openBucket(); err != nil {
 			return nil, fmt.Errorf("feed %q: %w", c.Name, err)
 		}
 	}
@@ -76,7 +76,7 @@ func (f *fileFeed) open(ctx context.Context) error {
 	if f.bucket == nil {
 		return nil
 	}
-	if err := f.bucket.check(ctx); err != nil {
+	if err := f.bucket.Check(ctx); err != nil {
 		return err
 	}
 	return f.upload(ctx)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"luacrawl/engine/bucket"
 )
 
 // FeedConfig says where one feed of items goes and how it looks. ParseFeed fills the user's part of it; the crawl fills the rest.
@@ -107,7 +109,7 @@ func (c FeedConfig) withDefaults() FeedConfig {
 	return c
 }
 
-func (c FeedConfig) isBucket() bool { return strings.HasPrefix(c.URI, "s3://") }
+func (c FeedConfig) isBucket() bool { return bucket.IsURI(c.URI) }
 func (c FeedConfig) isStdout() bool { return c.URI == "-" }
 func (c FeedConfig) rotates() bool {
 	return c.RotateSize > 0 || c.RotateCount > 0 || c.RotateEvery > 0
@@ -134,7 +136,7 @@ func (c FeedConfig) Validate() error {
 	if err := c.validateURI(); err != nil {
 		return wrong("uri", "%v", err)
 	}
-	if _, err := parseEndpoint(c.Endpoint); err != nil {
+	if err := bucket.CheckEndpoint(c.Endpoint); err != nil {
 		return wrong("endpoint", "%v", err)
 	}
 	seen := map[string]bool{}

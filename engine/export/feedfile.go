@@ -4,6 +4,8 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+
+	"luacrawl/engine/bucket"
 )
 
 // fileFeed writes files, one after the other, into a folder or by way of one into a bucket.
@@ -11,7 +13,7 @@ type fileFeed struct {
 	config FeedConfig
 	path   feedPath
 	log    *slog.Logger
-	bucket *bucket // nil for a folder
+	bucket *bucket.Bucket // nil for a folder
 	picker
 	pack *packer
 

@@ -1,10 +1,9 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 const (
 	claimBeat = 5 * time.Second  // a claim is renewed so often
 	claimLife = 30 * time.Second // and is over when it was not for so long: who made it is dead
+	claimEnd  = 3 * time.Second  // for its removal; after that it ends by itself
 )
 
 // ErrClaimed says that somebody else is fetching a file.
@@ -20,37 +20,27 @@ var ErrClaimed = errors.New("somebody else is fetching the file")
 
 // Claim keeps others from fetching the file of a URL until release is called, so that a fleet fetches it once. It is a courtesy and no lock:
 // two who fetch the same file at once write the same bytes to the same place.
-func (s *Store) Claim(u string) (release func(), err error) {
+func (s *Store) Claim(ctx context.Context, u string) (release func(), err error) {
 	name := strings.TrimSuffix(s.note(u), ".json") + ".busy"
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return nil, err
-	}
-	if err = create(name); errors.Is(err, fs.ErrExist) {
-		if info, statErr := os.Stat(name); statErr == nil && s.now().Sub(info.ModTime()).Abs() < claimLife { // far in the future is a clock that is wrong
+	if err = s.keeper.create(ctx, name); errors.Is(err, fs.ErrExist) {
+		touched, askErr := s.keeper.touched(ctx, name)
+		if askErr == nil && s.now().Sub(touched).Abs() < claimLife { // far in the future is a clock that is wrong
 			return nil, ErrClaimed
 		}
-		_ = os.Remove(name)
-		if err = create(name); errors.Is(err, fs.ErrExist) {
+		_ = s.keeper.remove(ctx, name)
+		if err = s.keeper.create(ctx, name); errors.Is(err, fs.ErrExist) {
 			return nil, ErrClaimed
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.renew(name), nil
-}
-
-func create(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return s.renew(ctx, name), nil
 }
 
 // renew keeps a claim alive until its answer is called, which ends it.
-func (s *Store) renew(name string) (release func()) {
-	done := make(chan struct{})
+func (s *Store) renew(ctx context.Context, name string) (release func()) {
+	beat, stop := context.WithCancel(ctx)
 	var beating sync.WaitGroup
 	beating.Go(func() {
 		tick := time.NewTicker(claimBeat)
@@ -58,16 +48,17 @@ func (s *Store) renew(name string) (release func()) {
 		for {
 			select {
 			case <-tick.C:
-				now := s.now()
-				_ = os.Chtimes(name, now, now) // one that is late costs a second download at most
-			case <-done:
+				_ = s.keeper.touch(beat, name, s.now()) // one that is late costs a second download at most
+			case <-beat.Done():
 				return
 			}
 		}
 	})
 	return func() {
-		close(done)
+		stop()
 		beating.Wait()
-		_ = os.Remove(name)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimEnd)
+		defer cancel()
+		_ = s.keeper.remove(ending, name)
 	}
 }

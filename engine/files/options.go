@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"luacrawl/engine/bucket"
 )
 
 // Defaults of Options, Scrapy's where it has one.
@@ -22,17 +24,19 @@ const (
 
 // Options are a pipeline of files.
 type Options struct {
-	Store   string        // the folder; made when it is not there
-	URLs    string        // field of an item that lists the URLs; "file_urls"
-	Result  string        // field that gets what became of them; "files"
-	MaxSize int64         // of one file, in bytes; 1 GB
-	Types   []string      // media types that are taken, as "image/*" or "application/pdf"; none is all
-	Expires time.Duration // after which a file that is known is fetched again; 90 days
-	Timeout time.Duration // of one download; 10 min
+	Store    string        // the folder, made when it is not there; or s3://bucket/prefix
+	Endpoint string        // of a bucket, as in bucket.Config
+	Region   string        // of a bucket
+	URLs     string        // field of an item that lists the URLs; "file_urls"
+	Result   string        // field that gets what became of them; "files"
+	MaxSize  int64         // of one file, in bytes; 1 GB
+	Types    []string      // media types that are taken, as "image/*" or "application/pdf"; none is all
+	Expires  time.Duration // after which a file that is known is fetched again; 90 days
+	Timeout  time.Duration // of one download, and of an upload; 10 min
 }
 
 // Keys are the keys of the pipeline's table in a spider, beside order.
-var Keys = []string{"expires", "max_size", "result_field", "store", "timeout", "types", "urls_field"}
+var Keys = []string{"endpoint", "expires", "max_size", "region", "result_field", "store", "timeout", "types", "urls_field"}
 
 var (
 	byteUnits = map[string]float64{"B": 1, "K": 1 << 10, "KB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "G": 1 << 30, "GB": 1 << 30}
@@ -53,9 +57,11 @@ func ParseOptions(table map[string]any) (Options, error) {
 	}
 	switch {
 	case o.Store == "":
-		return o, fmt.Errorf("files: store is missing; name the folder that takes the files: { \"files\", order = 100, store = \"downloads\" }")
+		return o, fmt.Errorf("files: store is missing; name the folder or the bucket that takes the files: { \"files\", order = 100, store = \"downloads\" }")
 	case o.URLs == o.Result:
 		return o, fmt.Errorf("files: urls_field and result_field are both %q", o.URLs)
+	case !bucket.IsURI(o.Store) && o.Endpoint+o.Region != "":
+		return o, fmt.Errorf("files: endpoint and region are a bucket's, and store is the folder %q; want store = \"s3://bucket/prefix\"", o.Store)
 	}
 	return o, nil
 }
@@ -63,9 +69,15 @@ func ParseOptions(table map[string]any) (Options, error) {
 func (o *Options) set(key string, value any) (err error) {
 	switch key {
 	case "store":
-		if o.Store, err = text(value); err == nil && strings.Contains(o.Store, "://") {
-			err = fmt.Errorf("%q is no folder; files go to a folder, which hosts may share", o.Store)
+		if o.Store, err = text(value); err == nil {
+			err = checkStore(o.Store)
 		}
+	case "endpoint":
+		if o.Endpoint, err = text(value); err == nil {
+			err = bucket.CheckEndpoint(o.Endpoint)
+		}
+	case "region":
+		o.Region, err = text(value)
 	case "urls_field":
 		o.URLs, err = text(value)
 	case "result_field":
@@ -84,6 +96,17 @@ func (o *Options) set(key string, value any) (err error) {
 		err = fmt.Errorf("there is no such key; known are %s", strings.Join(Keys, ", "))
 	}
 	return err
+}
+
+func checkStore(store string) error {
+	if bucket.IsURI(store) {
+		_, _, err := parseStore(store)
+		return err
+	}
+	if scheme, _, ok := strings.Cut(store, "://"); ok {
+		return fmt.Errorf("want a folder, which hosts may share, or s3://bucket/prefix, not %.20q", scheme+"://")
+	}
+	return nil
 }
 
 func text(value any) (string, error) {

@@ -1,11 +1,13 @@
 package files
 
 import (
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash"
 	"io/fs"
 	"mime"
@@ -15,8 +17,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"luacrawl/engine/bucket"
 )
 
 // Entry is what is known of the file of a URL.
@@ -28,27 +31,59 @@ type Entry struct {
 	Fetched  time.Time `json:"fetched"`
 }
 
-// Store is a folder of files, named by their content, with a note for each URL. Processes and hosts may share it: a file and a note appear
-// whole or not at all, and what is there is never changed.
+// Store is a folder or a bucket of files, named by their content, with a note for each URL. Processes and hosts may share it: a file and a
+// note appear whole or not at all, and what is there is never changed.
 type Store struct {
 	Options
-	now   func() time.Time
-	sweep *sync.Once
+	keeper keeper
+	now    func() time.Time
+	sweep  *sync.Once
 }
 
-// NewStore does nothing to the folder until a file comes.
-func NewStore(o Options) *Store { return &Store{Options: o, now: time.Now, sweep: &sync.Once{}} }
+// keeper is where files and notes lie. Names have slashes, and what is not there is fs.ErrNotExist.
+type keeper interface {
+	// spool is a folder of this host in which files are written until they are whole.
+	spool() string
+	// read gives a note.
+	read(ctx context.Context, name string) ([]byte, error)
+	// size is that of a file, in bytes.
+	size(ctx context.Context, name string) (int64, error)
+	// keep takes a whole file out of the spool, for good. It closes it in any case.
+	keep(ctx context.Context, from *os.File, e Entry, contentType string) error
+	// write makes or replaces a note.
+	write(ctx context.Context, name string, content []byte) error
+
+	// create makes a file for a claim, or fails with fs.ErrExist.
+	create(ctx context.Context, name string) error
+	// touched says when a file was made or touched last, by a clock that may not be ours.
+	touched(ctx context.Context, name string) (time.Time, error)
+	touch(ctx context.Context, name string, now time.Time) error
+	remove(ctx context.Context, name string) error
+}
+
+// NewStore does nothing to the folder or the bucket until a file comes. It fails for what is wrong with the options or the environment.
+func NewStore(o Options, outside Outside) (*Store, error) {
+	s := &Store{Options: o, keeper: folder(o.Store), now: time.Now, sweep: &sync.Once{}}
+	if bucket.IsURI(o.Store) {
+		objects, err := openBucket(o, outside)
+		if err != nil {
+			return nil, fmt.Errorf("store %q: %w", o.Store, err)
+		}
+		s.keeper = objects
+	}
+	return s, nil
+}
 
 // note is where what is known of a URL lies.
 func (s *Store) note(u string) string {
 	sum := sha1.Sum([]byte(u))
 	name := hex.EncodeToString(sum[:])
-	return filepath.Join(s.Store, "urls", name[:2], name+".json")
+	return path.Join("urls", name[:2], name+".json")
 }
 
 // Known gives what is known of a URL: false when it was never fetched, too long ago, or when its file is gone. An error is the store's.
-func (s *Store) Known(u string) (Entry, bool, error) {
-	b, err := os.ReadFile(s.note(u))
+func (s *Store) Known(ctx context.Context, u string) (Entry, bool, error) {
+	b, err := s.keeper.read(ctx, s.note(u))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Entry{}, false, nil
 	}
@@ -59,11 +94,14 @@ func (s *Store) Known(u string) (Entry, bool, error) {
 	if json.Unmarshal(b, &e) != nil || e.URL != u || !filepath.IsLocal(filepath.FromSlash(e.Path)) || s.now().Sub(e.Fetched) > s.Expires {
 		return Entry{}, false, nil
 	}
-	info, err := os.Stat(filepath.Join(s.Store, filepath.FromSlash(e.Path)))
-	if err != nil || info.Size() != e.Size || e.Size > s.MaxSize {
+	size, err := s.keeper.size(ctx, e.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return Entry{}, false, nil
+	case err != nil:
+		return Entry{}, false, err
 	}
-	return e, true, nil
+	return e, size == e.Size && e.Size <= s.MaxSize, nil
 }
 
 // File is one that is being written.
@@ -76,7 +114,7 @@ type File struct {
 
 // Create begins a file, which nobody sees until Keep.
 func (s *Store) Create() (*File, error) {
-	folder := filepath.Join(s.Store, "partial")
+	folder := s.keeper.spool()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
@@ -121,56 +159,18 @@ func (f *File) Discard() {
 }
 
 // Keep puts the file into its place and notes it as that of u. contentType gives the extension where the URL has none.
-func (f *File) Keep(u, contentType string) (Entry, error) {
+func (f *File) Keep(ctx context.Context, u, contentType string) (Entry, error) {
 	sum := hex.EncodeToString(f.sum.Sum(nil))
 	e := Entry{URL: u, Path: path.Join("full", sum[:2], sum+extension(u, contentType)), Checksum: sum, Size: f.size, Fetched: f.store.now().UTC()}
-	target := filepath.Join(f.store.Store, filepath.FromSlash(e.Path))
-	if err := errors.Join(f.file.Chmod(0o644), f.file.Sync(), f.file.Close()); err != nil {
-		return e, err
-	}
-	if err := place(f.file.Name(), target); err != nil {
+	if err := f.store.keeper.keep(ctx, f.file, e, contentType); err != nil {
 		return e, err
 	}
 	f.file = nil
-	return e, f.store.write(e)
-}
-
-// write notes what is known of a URL.
-func (s *Store) write(e Entry) error {
-	b, err := json.Marshal(e)
+	note, err := json.Marshal(e)
 	if err != nil {
-		return err
+		return e, err
 	}
-	file, err := os.CreateTemp(filepath.Join(s.Store, "partial"), "*.note")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(append(b, '\n'))
-	if err := errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return place(file.Name(), s.note(e.URL))
-}
-
-// place moves a file into its folder, made when it is not there, for good.
-func place(from, to string) error {
-	folder := filepath.Dir(to)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	d, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil // some network mounts sync names by themselves
-	}
-	return errors.Join(err, d.Close())
+	return e, f.store.keeper.write(ctx, f.store.note(u), append(note, '\n'))
 }
 
 // extension is that of the URL, if it looks like one, or else one of the media type.

@@ -107,11 +107,12 @@ local flags, fresh, taken, ask, seen = {}, {}, {}, {}, {}
 for o, one in ipairs(outcomes) do
   flags[o] = '0'
   if recs[o] and not taken[one.id] then
-    local _, slot, _, member = parse(recs[o])
+    local _, slot, _, member, landed = parse(recs[o])
     if string.sub(member, 1, 14) == one.head then
       taken[one.id] = true
       one.slot = slot
-      one.page = budget and string.find(ARGV[one.counters], ' response_received_count\n', 1, true) and not for_file(string.sub(member, 15))
+      one.landed = landed
+      one.page = budget and not landed and string.find(ARGV[one.counters], ' response_received_count\n', 1, true) and not for_file(string.sub(member, 15))
     end
   end
   local once = one.id == '' and one.head ~= ''
@@ -195,7 +196,7 @@ for _, one in ipairs(fresh) do
       ended[slot] = 0
       names[#names + 1] = slot
     end
-    ended[slot] = ended[slot] + 1
+    if not one.landed then ended[slot] = ended[slot] + 1 end
     if one.page and slot ~= SEEDS then
       if not paged[slot] then sites[#sites + 1] = slot end
       paged[slot] = (paged[slot] or 0) + 1

@@ -1,5 +1,5 @@
 -- A budget of pages for each slot (closespider_pagecount_per_slot): responses that callbacks get, in the whole fleet. It is exact because
--- a slot has no more leases than pages left. S:pages counts while there is a budget: "<pages>", or "<pages> told" when it was said that the
+-- a slot has no more leases than pages left; what had landed (land.lua) when the budget came is none of its pages. S:pages counts while there is a budget: "<pages>", or "<pages> told" when it was said that the
 -- slot has had them all.
 
 -- for_file: a request for a file of an item. It is no page, and the item lies in it.

@@ -9,12 +9,12 @@ local function giveback(ids, grow, max)
   local names, ended, order, byslot, letters, back = {}, {}, {}, {}, {}, 0
   for i = 1, #ids do
     if recs[i] then
-      local score, slot, worker, member = parse(recs[i])
+      local score, slot, worker, member, landed = parse(recs[i])
       if not ended[slot] then
         ended[slot] = 0
         names[#names + 1] = slot
       end
-      ended[slot] = ended[slot] + 1
+      if not landed then ended[slot] = ended[slot] + 1 end
       local n = tonumber(string.sub(member, 13, 14), 16) + grow
       if n >= max then
         letters[#letters + 1] = letter('lease_attempts', 'its lease ended ' .. n .. ' times without an outcome', slot, worker, n, string.sub(member, 15))

@@ -2,7 +2,7 @@
 -- Computed names: queues, which are requests (slot '') and requests:<slot>, and what stands below items (parts/consumers.lua).
 --
 --   queue member   <sequence, 12 hex><attempts, 2 hex><json>      score = -priority
---   inflight       lease id -> "<score> <slot>\n<worker>\n<member>"
+--   inflight       lease id -> "<score> <slot>\n<worker>\n<member>", with \1 before the worker once its page has landed
 --   slots          slot -> next start in ms, + PARK while the slot is at its concurrency
 --   delayed        "<sequence><attempts><score> <slot>\n<json>" -> due in ms
 --   rules          slot -> what holds for it alone (parts/rules.lua)

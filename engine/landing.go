@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	landAfter = 100 * time.Millisecond // that a page waits in the sinks before its site hears of it
+	landEvery = 100 * time.Millisecond
+)
+
+// landing gives the places in their slots back of pages that wait in the sinks: a slow sink is to hold up the pages in its buffer and not,
+// long before that is full, the site that they are of. A crawl whose sinks are quick asks Redis nothing.
+type landing struct {
+	crawl *Crawl
+	rouse func()      // the feeder
+	freed atomic.Bool // slots have places since the feeder has asked for the last time
+
+	mu      sync.Mutex
+	arrived []arrival // guarded by mu; in their order
+}
+
+// arrival is a page that came to the sinks.
+type arrival struct {
+	parcel *parcel
+	at     time.Time
+}
+
+func newLanding(c *Crawl, rouse func()) *landing { return &landing{crawl: c, rouse: rouse} }
+
+// arrive notes a page that begins its way through the sinks.
+func (l *landing) arrive(p *parcel) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arrived = append(l.arrived, arrival{p, time.Now()})
+}
+
+// late takes the leases of pages that have waited for long and still do.
+func (l *landing) late(now time.Time) (ids []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for ; n < len(l.arrived) && now.Sub(l.arrived[n].at) >= landAfter; n++ {
+		if p := l.arrived[n].parcel; !p.gone.Load() && !p.stopped.Load() {
+			ids = append(ids, p.result.lease.ID)
+		}
+		l.arrived[n].parcel = nil
+	}
+	l.arrived = l.arrived[n:]
+	return ids
+}
+
+// Run lands pages until ctx ends.
+func (l *landing) Run(ctx context.Context) error {
+	tick := time.NewTicker(landEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		ids := l.late(time.Now())
+		if len(ids) == 0 || l.crawl.Frontier.Land(ctx, ids) != nil { // the frontier has said so; the commits give the places back
+			continue
+		}
+		l.freed.Store(true)
+		l.rouse()
+	}
+}
