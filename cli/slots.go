@@ -13,7 +13,7 @@ import (
 )
 
 const slotsHelp = `A slot is a site, or what else shares a delay (setting partition, option slot of a request). It shows how much waits there, what is in flight
-of how much may be, the delay and who says it (the spider's file, people live, robots.txt), and what the slot waits for: a worker, its delay,
+of how much may be, the delay and who says it (the spider's file, people live, robots.txt, what the site has refused, its latency), and what the slot waits for: a worker, its delay,
 one of its leases to end, Retry-After, robots.txt, the time of a retry. The longest queues come first, of a few that have been due for
 longest, that are due next and that are full: it costs Redis the same however much is pending. Named sites are shown whatever they wait for.
 

@@ -107,7 +107,7 @@ type topSlot struct {
 	Busy       int            `json:"in_flight"`
 	Limit      int            `json:"concurrency"`
 	Delay      float64        `json:"delay"`                // seconds
-	Says       scheduler.Says `json:"delay_from,omitempty"` // spider, live, robots; none: the setting for all
+	Says       scheduler.Says `json:"delay_from,omitempty"` // spider, live, robots, refused, latency; none: the setting for all
 	Randomized bool           `json:"randomized,omitempty"`
 	Queued     int64          `json:"queued"`
 	Later      int64          `json:"later,omitempty"` // requests that may not start yet, among the first 100 of the crawl

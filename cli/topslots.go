@@ -88,8 +88,11 @@ func waits(s scheduler.Slot, now time.Time, state scheduler.State) (string, styl
 	case scheduler.WaitBackoff:
 		return fmt.Sprintf("the time of a retry or a later request%s", until), dim
 	case scheduler.WaitDelay:
-		if s.Says == scheduler.SaysRobots {
+		switch s.Says {
+		case scheduler.SaysRobots:
 			return "the crawl-delay of its robots.txt" + until, dim
+		case scheduler.SaysRefused:
+			return "its delay after it has refused" + until, warn
 		}
 		return "its delay" + until, dim
 	}

@@ -131,5 +131,5 @@ func dropCredentials(r *scheduler.Request) {
 }
 
 func newResponse(r *scheduler.Request, got *fetch.Response) *Response {
-	return &Response{URL: r.URL, Status: got.Status, Header: got.Header, Body: got.Body, Request: r, free: got.Release}
+	return &Response{URL: r.URL, Status: got.Status, Header: got.Header, Body: got.Body, Request: r, latency: got.Latency, free: got.Release}
 }

@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	retryPriority    = -1              // Scrapy's RETRY_PRIORITY_ADJUST
-	retryLeast       = time.Second     // before the first retry; doubled for each further one
-	retryMost        = time.Minute     //
 	handBackAfter    = 5 * time.Second // for a worker that has the callback to come by
 	mostHandedBack   = 3
 	reasonHTTPStatus = "http_status"
@@ -28,7 +25,7 @@ const (
 type Failure struct {
 	Request  *scheduler.Request
 	Response *Response // nil when there was none
-	Reason   string    // a fetch.Kind, http_status, robotstxt, bad_redirect or too_many_redirects
+	Reason   string    // a fetch.Kind, http_status, robotstxt, bad_redirect, too_many_redirects, or retry when the script has asked too often
 	Message  string
 }
 
@@ -53,10 +50,10 @@ func (p *page) listed(status int) bool {
 	return metaValue(p.req, "handle_httpstatus_list", &list) && slices.Contains(list, status)
 }
 
-// unwanted: a response that callbacks do not get. The server's errors are tried again.
+// unwanted: a response that callbacks do not get. Those of retry_http_codes are tried again.
 func (p *page) unwanted(ctx context.Context, resp *Response) {
 	f := &Failure{Request: p.req, Response: resp, Reason: reasonHTTPStatus, Message: "status " + strconv.Itoa(resp.Status)}
-	if resp.Status >= 500 || resp.Status == 408 || resp.Status == 429 {
+	if slices.Contains(p.Settings.RetryHTTPCodes, resp.Status) {
 		p.retryOrGiveUp(ctx, f, strconv.Itoa(resp.Status))
 		return
 	}
@@ -84,31 +81,16 @@ func (p *page) downloadFailed(ctx context.Context, err error) {
 	p.retryOrGiveUp(ctx, f, f.Reason)
 }
 
-func (p *page) retryOrGiveUp(ctx context.Context, f *Failure, reason string) {
-	again := *p.req
-	free := throttled(&again, f.Response)
-	if !free && p.req.RetryTimes >= p.Settings.RetryTimes || p.Settings.RetryTimes == 0 || metaFlag(p.req, "dont_retry") {
-		p.count(statRetriesOver, 1)
-		p.giveUp(ctx, f)
-		return
-	}
-	if !free {
-		again.RetryTimes++
-		again.Priority += retryPriority
-	}
-	p.count(statRetries, 1)
-	p.count(statRetryReason+reason, 1)
-	p.Logger.Debug("will be tried again", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
-	wait := max(min(retryLeast<<min(p.req.RetryTimes+p.req.Throttled, 10), retryMost), p.out.Hold)
-	p.out.Children = append(p.out.Children, scheduler.Child{Request: &again, Force: true, Delay: wait})
-}
-
 // giveUp is the end of a request that no retry can save: its errback is told, and it is dead.
 func (p *page) giveUp(ctx context.Context, f *Failure) {
 	if !p.errback(ctx, f) {
 		return
 	}
-	p.Logger.Warn("download failed", slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
+	what := "download failed"
+	if f.Reason == reasonAskedTo {
+		what = "page given up"
+	}
+	p.Logger.Warn(what, slog.String("url", p.req.URL), slog.String("reason", f.Reason), slog.String("error", f.Message))
 	p.deadBeside(scheduler.DeadRequest, scheduler.ReasonDownload, fmt.Errorf("%s: %s", f.Reason, f.Message)) // what the errback emitted stays
 }
 

@@ -181,7 +181,7 @@ func (p *page) fetchFile(ctx context.Context) error {
 
 // fileCame deals with a whole response; file is nil unless its status is 200.
 func (p *page) fileCame(ctx context.Context, resp *Response, file *files.File) error {
-	p.heedRetryAfter(resp)
+	p.heed(resp)
 	switch {
 	case p.isRedirect(resp):
 		p.redirect(ctx, resp)

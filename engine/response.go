@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"luacrawl/engine/fetch/robots"
 	"luacrawl/scheduler"
@@ -26,7 +27,8 @@ type Response struct {
 	Sitemaps []string          // that the site's robots.txt names, as it does; nil when it was not asked for
 	Obeyed   robots.Directives // of the page: what they forbid is not taken from its callback
 
-	free     func() // gives Body back; may be nil
+	latency  time.Duration // from sending to the end of the header
+	free     func()        // gives Body back; may be nil
 	released bool
 
 	decoded  []byte // Body as UTF-8, and Body itself where that is possible; nil before its first use

@@ -20,6 +20,7 @@ type Settings struct {
 	DownloadDelay               time.Duration // between two starts in a slot
 	RandomizeDownloadDelay      bool          // up to half as much again
 	ConcurrentRequestsPerDomain int           // requests of a slot in flight
+	Throttling                  scheduler.Throttling
 	DownloadSlots               scheduler.SlotRules
 	CloseSpiderPageCountPerSlot int64         // responses for callbacks of a slot; 0: off
 	Lease                       time.Duration // how long a request stays with a worker that gives no sign
@@ -34,6 +35,9 @@ type Settings struct {
 	DownloadTimeout       time.Duration
 	DownloadMaxsize       int64 // of a body, decoded, bytes
 	RetryTimes            int
+	RetryHTTPCodes        []int // of responses that are tried again
+	RetryPriorityAdjust   int
+	BackoffHTTPCodes      []int // of responses that slow their site down
 	RedirectMaxTimes      int
 	DepthLimit            int // 0: none
 	URLLengthLimit        int // 0: none
@@ -73,6 +77,7 @@ func DefaultSettings() Settings {
 		Partition:                   scheduler.PartitionHost,
 		Queue:                       scheduler.QueuePriority,
 		ConcurrentRequestsPerDomain: 8,
+		Throttling:                  scheduler.Throttling{StartDelay: 5 * time.Second, MaxDelay: time.Minute, TargetConcurrency: 1},
 		Lease:                       time.Minute,
 		LeaseAttempts:               5,
 		SchedulerPersist:            true,
@@ -82,6 +87,9 @@ func DefaultSettings() Settings {
 		DownloadTimeout:             time.Minute,
 		DownloadMaxsize:             32 << 20,
 		RetryTimes:                  2,
+		RetryHTTPCodes:              []int{500, 502, 503, 504, 522, 524, 408, 429},
+		RetryPriorityAdjust:         -1,
+		BackoffHTTPCodes:            []int{429, 503},
 		RedirectMaxTimes:            20,
 		URLLengthLimit:              2083,
 		UserAgent:                   "luacrawl",
@@ -118,6 +126,10 @@ var settingTable = []setting{
 	{"download_delay", true, "seconds", "between two starts in a slot, for the whole fleet", duration(func(s *Settings) *time.Duration { return &s.DownloadDelay }, 0, day)},
 	{"randomize_download_delay", true, "true or false", "make each delay longer by a random part, up to half", flag(func(s *Settings) *bool { return &s.RandomizeDownloadDelay })},
 	{"concurrent_requests_per_domain", true, "requests", "of a slot in flight, for the whole fleet", count(func(s *Settings) *int { return &s.ConcurrentRequestsPerDomain }, 1, 10_000)},
+	{"autothrottle_enabled", true, "true or false", "set each slot's delay by its site's latency, never below download_delay", flag(func(s *Settings) *bool { return &s.Throttling.ByLatency })},
+	{"autothrottle_start_delay", true, "seconds", "delay by latency of a slot of which nothing is known", duration(func(s *Settings) *time.Duration { return &s.Throttling.StartDelay }, 0, day)},
+	{"autothrottle_max_delay", true, "seconds", "that latency and refusals slow a slot down to", duration(func(s *Settings) *time.Duration { return &s.Throttling.MaxDelay }, time.Millisecond, day)},
+	{"autothrottle_target_concurrency", true, "requests", "of a slot in flight that delays by latency aim at, for the whole fleet", decimal(func(s *Settings) *float64 { return &s.Throttling.TargetConcurrency }, 0.001, 10_000)},
 	{"download_slots", true, "table of sites", "delay, concurrency and randomize_delay of single sites; JSON on the command line", downloadSlots},
 	{"closespider_pagecount_per_slot", true, "pages", "of a slot that callbacks get, after which its other requests are dropped; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderPageCountPerSlot }, 0, 1<<50)},
 	{"lease", true, "seconds", "how long a request stays with a worker that gives no sign of life", duration(func(s *Settings) *time.Duration { return &s.Lease }, 500*time.Millisecond, day)},
@@ -130,10 +142,13 @@ var settingTable = []setting{
 	{"download_timeout", false, "seconds", "of a whole download", duration(func(s *Settings) *time.Duration { return &s.DownloadTimeout }, time.Millisecond, day)},
 	{"download_maxsize", false, "bytes", "of a decoded body; a larger one is an error", size(func(s *Settings) *int64 { return &s.DownloadMaxsize }, 1, 128<<20)},
 	{"retry_times", false, "times", "a failed download is tried again", count(func(s *Settings) *int { return &s.RetryTimes }, 0, 1000)},
+	{"retry_http_codes", false, "status codes", "of responses that are tried again; empty for none", codes(func(s *Settings) *[]int { return &s.RetryHTTPCodes })},
+	{"retry_priority_adjust", false, "number", "added to the priority of a request that is tried again", count(func(s *Settings) *int { return &s.RetryPriorityAdjust }, -1_000_000, 1_000_000)},
+	{"backoff_http_codes", false, "status codes", "that slow a site down for the whole fleet until it takes pages again; empty for none", codes(func(s *Settings) *[]int { return &s.BackoffHTTPCodes })},
 	{"redirect_max_times", false, "redirects", "followed in a row", count(func(s *Settings) *int { return &s.RedirectMaxTimes }, 0, 1000)},
 	{"depth_limit", false, "links", "followed from a seed; 0 for no limit", count(func(s *Settings) *int { return &s.DepthLimit }, 0, 1<<31-1)},
 	{"urllength_limit", false, "bytes", "of a URL; 0 for no limit", count(func(s *Settings) *int { return &s.URLLengthLimit }, 0, 1<<31-1)},
-	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", statuses},
+	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", codes(func(s *Settings) *[]int { return &s.HandleHTTPStatusList })},
 	{"handle_httpstatus_all", false, "true or false", "callbacks get every status", flag(func(s *Settings) *bool { return &s.HandleHTTPStatusAll })},
 	{"dupefilter_debug", false, "true or false", "log every duplicate, not only the first", flag(func(s *Settings) *bool { return &s.DupefilterDebug })},
 	{"user_agent", false, "text", "the User-Agent header: name yourself and how to reach you", text(func(s *Settings) *string { return &s.UserAgent })},

@@ -126,29 +126,48 @@ func number(v any, units map[string]float64) (float64, error) {
 	return 0, fmt.Errorf("want a number, got %v", v)
 }
 
-// statuses reads handle_httpstatus_list: a list of numbers, or "404,410" on the command line.
-func statuses(s *Settings, v any) error {
-	var list []any
-	switch v := v.(type) {
-	case []any:
-		list = v
-	case string:
-		for word := range strings.SplitSeq(v, ",") {
-			list = append(list, word)
+func decimal(field func(*Settings) *float64, least, most float64) func(*Settings, any) error {
+	return func(s *Settings, v any) error {
+		f, err := number(v, nil)
+		if err != nil {
+			return err
 		}
-	default:
-		list = []any{v}
-	}
-	codes := make([]int, 0, len(list))
-	for _, one := range list {
-		f, err := number(one, nil)
-		if err != nil || f != math.Trunc(f) || f < 100 || f > 999 {
-			return fmt.Errorf("want status codes from 100 to 999, got %v", one)
+		if f < least || f > most {
+			return fmt.Errorf("want %v to %v, got %v", least, most, v)
 		}
-		codes = append(codes, int(f))
+		*field(s) = f
+		return nil
 	}
-	s.HandleHTTPStatusList = codes
-	return nil
+}
+
+// codes reads status codes: a list of numbers, or "404,410" on the command line, where "" are none.
+func codes(field func(*Settings) *[]int) func(*Settings, any) error {
+	return func(s *Settings, v any) error {
+		var list []any
+		switch v := v.(type) {
+		case []any:
+			list = v
+		case string:
+			for word := range strings.SplitSeq(v, ",") {
+				list = append(list, word)
+			}
+			if strings.TrimSpace(v) == "" {
+				list = nil
+			}
+		default:
+			list = []any{v}
+		}
+		codes := make([]int, 0, len(list))
+		for _, one := range list {
+			f, err := number(one, nil)
+			if err != nil || f != math.Trunc(f) || f < 100 || f > 999 {
+				return fmt.Errorf("want status codes from 100 to 999, got %v", one)
+			}
+			codes = append(codes, int(f))
+		}
+		*field(s) = codes
+		return nil
+	}
 }
 
 // Nearest returns the word of known that is closest to word (an edit distance of at most a third of its length), or "".

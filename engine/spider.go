@@ -60,7 +60,8 @@ type Spider interface {
 	HasCallback(ctx context.Context, name, made string) (has bool, revision string)
 	// MakeRequests turns one seed into requests.
 	MakeRequests(ctx context.Context, seed []byte) (*Output, error)
-	// Parse calls the request's callback with its response. The error is a *UnknownCallbackError when it has none of that name.
+	// Parse calls the request's callback with its response. The error is a *UnknownCallbackError when it has none of that name, a *RetryError
+	// when it wants the page again.
 	Parse(ctx context.Context, r *Response) (*Output, error)
 	// Errback calls the request's errback with its failure. The error is a *UnknownCallbackError when it has none of that name.
 	Errback(ctx context.Context, f *Failure) (*Output, error)

@@ -174,7 +174,7 @@ func (p *page) request(ctx context.Context) {
 		return
 	}
 	defer resp.Release()
-	p.heedRetryAfter(resp)
+	p.heed(resp)
 	switch {
 	case p.isRedirect(resp):
 		p.redirect(ctx, resp)
@@ -190,6 +190,11 @@ func (p *page) request(ctx context.Context) {
 func (p *page) parse(ctx context.Context, resp *Response) {
 	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.Parse(ctx, resp) })
 	if ctx.Err() != nil {
+		return
+	}
+	var again *RetryError
+	if errors.As(err, &again) {
+		p.retryAsked(ctx, resp, again)
 		return
 	}
 	if err != nil {

@@ -204,6 +204,9 @@ func settingValue(lv lua.LValue) (any, bool) {
 	case lua.LBool:
 		return bool(lv), true
 	case *lua.LTable:
+		if isEmpty(lv) {
+			return []any{}, true
+		}
 		if lv.Len() == 0 {
 			return namedValues(lv)
 		}
@@ -232,7 +235,7 @@ func namedValues(t *lua.LTable) (any, bool) {
 		}
 		right = right && isName && isText
 	})
-	return values, right && len(values) > 0
+	return values, right
 }
 
 func plainValues(t *lua.LTable) (map[string]any, bool) {

@@ -23,7 +23,7 @@ func (v *vm) openLibraries() {
 	v.L.SetFuncs(v.L.G.Global, map[string]lua.LGFunction{
 		"tostring": v.tostring, "tonumber": tonumber, "setmetatable": setMetatable, "unpack": unpack, "error": raise,
 		"pcall": v.pcall, "xpcall": v.xpcall, "require": v.require, "print": v.print,
-		"request": v.request, "emit": v.emit, "drop": v.drop, "every": v.every, "unavailable": v.unavailable,
+		"request": v.request, "emit": v.emit, "drop": v.drop, "every": v.every, "unavailable": v.unavailable, "retry": v.retry,
 	})
 	v.openLog()
 }

@@ -16,7 +16,7 @@ type dropped struct{ reason string }
 // unavailable is the error value of unavailable, which ends the whole call.
 type unavailable struct{ reason string }
 
-// uncatchable reports whether an error must pass through the script's own protected calls: a drop, the end of the call's
+// uncatchable reports whether an error must pass through the script's own protected calls: a drop, a retry, the end of the call's
 // time, and a panic of Go code, after which the VM is thrown away.
 func (v *vm) uncatchable(err error) bool {
 	var raised *lua.ApiError
@@ -36,7 +36,7 @@ func (v *vm) passes(value lua.LValue) bool {
 		return false
 	}
 	switch ud.Value.(type) {
-	case *dropped, *unavailable:
+	case *dropped, *unavailable, *retryAsked:
 		return true
 	}
 	return false

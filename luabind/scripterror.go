@@ -27,8 +27,11 @@ func (v *vm) explain(ctx context.Context, err error) error {
 		return &engine.ScriptError{Kind: "error", Message: err.Error()}
 	}
 	if ud, ok := raised.Object.(*lua.LUserData); ok && !interrupted {
-		if u, ok := ud.Value.(*unavailable); ok {
-			return &engine.UnavailableError{Reason: u.reason}
+		switch ended := ud.Value.(type) {
+		case *unavailable:
+			return &engine.UnavailableError{Reason: ended.reason}
+		case *retryAsked:
+			return ended.asked
 		}
 	}
 	e := v.scriptError(raised)

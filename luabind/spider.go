@@ -156,7 +156,7 @@ func (s *Spider) Parse(ctx context.Context, r *engine.Response) (*engine.Output,
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(r.Request.Depth+1, func(v *vm) error {
-		v.out.request, v.out.obeyed = r.Request, r.Obeyed
+		v.out.request, v.out.obeyed, v.out.retries = r.Request, r.Obeyed, true
 		kwargs, err := v.kwargs(r.Request)
 		if err != nil {
 			return err

@@ -78,7 +78,7 @@ func (s *sending) restart() { clear(s.upto) }
 
 // next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
-	c.args = make([]any, 6, 1024)
+	c.args = make([]any, 9, 1024)
 	c.args[5] = f.cfg.ItemStream
 	c.counters = map[string]int64{}
 	defer func() { c.seal() }()
@@ -215,8 +215,8 @@ func OnceLease(seed []byte) Lease {
 
 // finishPart lays out the arguments as scripts/commit.lua reads them.
 func (f *Frontier) finishPart(p *part, o *Outcome, kids []any, letters []DeadLetter) {
-	args := make([]any, 0, 8+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
-	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), o.hold(), len(o.Items))
+	args := make([]any, 0, 9+len(o.Items)+len(o.Dead)+2*len(o.Stats)+len(kids)+2*len(letters)+6)
+	args = append(args, cmp.Or(o.Lease.ID, noLease), flag(p.final), flag(o.GivenUp()), o.hold(), o.Answer.text(o.Lease.At), len(o.Items))
 	for i, item := range o.Items {
 		if f.StreamsItems() {
 			item = o.streamed(i)

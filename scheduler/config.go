@@ -28,6 +28,7 @@ type Config struct {
 	Queue           Queue         // "" means priority
 	Delay           time.Duration // between two starts in a slot; whole milliseconds
 	Concurrency     int           // leases of a slot at once; 0 means 8
+	Throttling      Throttling
 	RandomizeDelay  bool          // up to half as much again, anew each time
 	SlotRules       SlotRules     // of single slots
 	PagesPerSlot    int64         // responses for callbacks, after which what else waits there is taken out; 0 for no budget
@@ -62,6 +63,7 @@ func (c Config) withDefaults() Config {
 	if c.MaxPending == 0 {
 		c.MaxPending = 100_000
 	}
+	c.Throttling = c.Throttling.withDefaults()
 	if c.Worker == "" {
 		host, _ := os.Hostname()
 		c.Worker = host + ":" + strconv.Itoa(os.Getpid())
@@ -98,6 +100,9 @@ func (c Config) validate() error {
 		return fmt.Errorf("max_pending %d: it is 1 or more", c.MaxPending)
 	case strings.ContainsFunc(c.Worker, isControl):
 		return fmt.Errorf("worker name %q: it has control characters", c.Worker)
+	}
+	if err := c.Throttling.validate(); err != nil {
+		return err
 	}
 	return checkSpider(c.Spider)
 }
@@ -145,6 +150,10 @@ func (c Config) fleet(k keyset) []setting {
 		{"max_pending", num(c.MaxPending), false},
 		{"items_type", c.itemsType(), false},
 		{"scheduler_persist", strconv.FormatBool(c.Persist), false},
+		{"autothrottle_enabled", strconv.FormatBool(c.Throttling.ByLatency), false},
+		{"autothrottle_start_delay", c.Throttling.StartDelay.String(), false},
+		{"autothrottle_max_delay", c.Throttling.MaxDelay.String(), false},
+		{"autothrottle_target_concurrency", strconv.FormatFloat(c.Throttling.TargetConcurrency, 'f', -1, 64), false},
 	}
 }
 

@@ -61,6 +61,7 @@ func (f *Frontier) commit(ctx context.Context, s *sending, c *commit, x *Exchang
 	number := f.number + 1
 	c.args[0], c.args[1], c.args[2] = f.processID(), number, flag(f.cfg.Queue == QueueLIFO)
 	c.args[3], c.args[4] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts)
+	c.args[6], c.args[7], c.args[8] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
 	var r answer
 	var asked error // what became of the question for leases
 	err := f.client.try(ctx, func() error {
@@ -161,7 +162,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil))
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil), f.cfg.Throttling.start())
 		return nil
 	})
 	a.asked = true
@@ -239,6 +240,7 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	x.Cookies = change != f.cookies
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
+		l.At = x.Now
 		if l.Attempts >= f.cfg.suspicious() {
 			f.suspects[l.ID] = true
 		}

@@ -73,6 +73,7 @@ func (k *kit) rawCommit(process string, number int, l Lease) answer {
 	s.outcomes[0].Prepare()
 	c, _ := k.next(s)
 	c.args[0], c.args[1], c.args[2], c.args[3], c.args[4] = process, number, "0", "1", 1
+	c.args[6], c.args[7], c.args[8] = 60000, 0, 0
 	r, err := k.run(k.ctx, commitScript, c.args...)
 	if err != nil {
 		k.t.Fatal(err)
@@ -162,7 +163,7 @@ func TestLeaseIsRepeatable(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"), get("3"))
 		ask := func(n int, again string) string {
-			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "p", 0, 1, again, "0")
+			r, err := k.run(k.ctx, leaseScript, "00000000000000aa", n, 60000, 0, 8, 5, "w", "w#1", 0, "p", 0, 1, again, "0", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +192,7 @@ func TestLeaseIsRepeatable(t *testing.T) {
 func TestNoLeaseUnlessTheCommitIsStored(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"))
-		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1, "1", "1")
+		r, err := k.run(k.ctx, leaseScript, nonce(), 5, 60000, 0, 8, 5, "w", "w#1", 0, "p", 7, 1, "1", "1", 0)
 		if err != nil || len(r.values) != 5 {
 			t.Errorf("%v, %v", r.values, err)
 		}
@@ -206,7 +207,7 @@ func TestALateQuestionForLeasesGetsNone(t *testing.T) {
 		const nonce = "00000000000000aa"
 		process, number := k.processID(), k.number
 		ask := func(again string) answer {
-			r, err := k.run(k.ctx, leaseScript, nonce, 2, 60000, 0, 8, 5, "w", "w#1", 0, process, number, 1, again, "0")
+			r, err := k.run(k.ctx, leaseScript, nonce, 2, 60000, 0, 8, 5, "w", "w#1", 0, process, number, 1, again, "0", 0)
 			if err != nil {
 				t.Fatal(err)
 			}

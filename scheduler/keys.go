@@ -28,8 +28,8 @@ func DefaultKeys() Keys {
 type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
 	leases, inflight, commits, dead, stats, meta, workers, robots       string
+	pages, holds, throttle                                              string
 	cookies, cookieChanges                                              string
-	pages, holds                                                        string
 
 	itemsType string // that items must have: list or stream; "" for who reads both
 }
@@ -55,7 +55,8 @@ func (k Keys) of(spider string) keyset {
 		delayed: s + ":delayed", slots: s + ":slots", busy: s + ":busy", rules: s + ":rules",
 		leases: s + ":leases", inflight: s + ":inflight", commits: s + ":commits",
 		dead: s + ":dead", stats: s + ":stats", meta: s + ":meta", workers: s + ":workers",
-		robots: s + ":robots", pages: s + ":pages", holds: s + ":holds", cookies: s + ":cookies", cookieChanges: s + ":cookies_changed",
+		robots: s + ":robots", pages: s + ":pages", holds: s + ":holds", throttle: s + ":throttle",
+		cookies: s + ":cookies", cookieChanges: s + ":cookies_changed",
 	}
 }
 
@@ -71,7 +72,7 @@ func (k keyset) queue(slot string) string {
 func (k keyset) list() []string {
 	return []string{
 		k.meta, k.stats, k.slots, k.busy, k.rules, k.leases, k.inflight, k.commits, k.delayed, k.requests,
-		k.dupefilter, k.items, k.dead, k.startURLs, k.workers, k.pages, k.holds,
+		k.dupefilter, k.items, k.dead, k.startURLs, k.workers, k.pages, k.holds, k.throttle,
 		k.cookies, k.cookieChanges,
 	}
 }
@@ -81,8 +82,8 @@ func (k keyset) types() map[string]string {
 	return map[string]string{
 		k.requests: "zset", k.dupefilter: "set", k.items: cmp.Or(k.itemsType, "list or stream"), k.delayed: "zset", k.slots: "zset", k.busy: "hash",
 		k.rules: "hash", k.leases: "zset", k.inflight: "hash", k.commits: "hash", k.dead: "list", k.stats: "hash",
-		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.pages: "hash", k.holds: "zset", k.cookies: "hash",
-		k.cookieChanges:        "zset",
+		k.meta: "hash", k.workers: "zset", k.robots: "hash", k.pages: "hash", k.holds: "zset", k.throttle: "hash",
+		k.cookies: "hash", k.cookieChanges: "zset",
 		k.items + ":consumers": "zset",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // maxLeases is how many leases one script call hands out or lengthens.
@@ -16,10 +17,11 @@ const maxLeases = 256
 type Lease struct {
 	ID       string
 	Slot     string
-	Attempts int      // leases of it that ended without an outcome
-	Request  *Request // nil for a seed or when Err is set
-	Seed     []byte   // the raw seed; nil for a request
-	Err      error    // the member could not be read; Raw has it
+	At       time.Time // Redis' clock when it was handed out
+	Attempts int       // leases of it that ended without an outcome
+	Request  *Request  // nil for a seed or when Err is set
+	Seed     []byte    // the raw seed; nil for a request
+	Err      error     // the member could not be read; Raw has it
 	Raw      []byte
 }
 

@@ -17,6 +17,7 @@ type Outcome struct {
 	Cookies   []CookieChange
 	Hold      time.Duration // keep off the slot for so long; 0 means no
 	HoldWhy   Wait          // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
+	Answer    Answer        // the pace of the slot follows it
 }
 
 // Child is a request that an outcome adds to the frontier.

@@ -30,7 +30,7 @@ type Robots struct {
 // LookRobots asks what is known of a host's robots.txt. host names it, and the crawler that the policy is for. With nothing known, or
 // nothing fresh, the lease gets the claim to ask the host. again says that the policy that is there cannot be read.
 func (f *Frontier) LookRobots(ctx context.Context, lease Lease, host string, again bool) (Robots, error) {
-	r, err := f.runRobots(ctx, robotsLookScript, host, redisID(lease.ID), lease.Slot, f.cfg.Delay.Milliseconds(), flag(again))
+	r, err := f.runRobots(ctx, robotsLookScript, host, redisID(lease.ID), lease.Slot, f.cfg.Delay.Milliseconds(), flag(again), f.cfg.Throttling.start())
 	if err != nil {
 		return Robots{}, fmt.Errorf("looking for the robots.txt of %s: %w", host, err)
 	}
@@ -54,7 +54,7 @@ func (f *Frontier) KeepRobots(ctx context.Context, lease Lease, host string, a R
 	}
 	crawlDelay := int64(math.Ceil(float64(a.CrawlDelay) / float64(time.Millisecond)))
 	r, err := f.runRobots(ctx, robotsKeepScript, host, redisID(lease.ID), kind, a.Keep.Milliseconds(), a.Redirects, a.Text,
-		lease.Slot, crawlDelay, f.cfg.Delay.Milliseconds())
+		lease.Slot, crawlDelay, f.cfg.Delay.Milliseconds(), f.cfg.Throttling.start())
 	if err != nil {
 		return 0, fmt.Errorf("keeping the robots.txt of %s: %w", host, err)
 	}

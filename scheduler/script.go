@@ -44,8 +44,8 @@ func mustRead(name string) string {
 }
 
 var (
-	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget")
-	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "cookies")
+	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget", "throttle")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	refillScript  = newScript("refill")
@@ -64,13 +64,13 @@ var (
 	controlScript = newScript("control", "registry")
 	reportScript  = newScript("report", "registry")
 	ruleScript    = newScript("slotrule", "registry", "rules")
-	slotsScript   = newScript("slots", "rules")
+	slotsScript   = newScript("slots", "rules", "throttle")
 	purgeScript   = newScript("purge", "letters")
 	taskScript    = newScript("task")
 	cookiesScript = newScript("cookies")
 
-	robotsLookScript = newScript("robots_look", "rules", "robots")
-	robotsKeepScript = newScript("robots_keep", "rules", "robots")
+	robotsLookScript = newScript("robots_look", "rules", "robots", "pace", "throttle")
+	robotsKeepScript = newScript("robots_keep", "rules", "robots", "pace", "throttle")
 
 	itemsTakeScript = newScript("items_take", "consumers")
 	itemsKeepScript = newScript("items_keep", "consumers")

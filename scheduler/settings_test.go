@@ -21,6 +21,8 @@ func TestSettingsOfAFleet(t *testing.T) {
 			"lease_attempts":                 func(c *Config) { c.LeaseAttempts = 9 },
 			"max_pending":                    func(c *Config) { c.MaxPending = 9 },
 			"scheduler_persist":              func(c *Config) { c.Persist = false },
+			"autothrottle_enabled":           func(c *Config) { c.Throttling.ByLatency = true },
+			"autothrottle_max_delay":         func(c *Config) { c.Throttling.MaxDelay = time.Hour },
 			"requests_key":                   func(c *Config) { c.Keys.Requests = "other" },
 			"items_key":                      func(c *Config) { c.Keys.Items = "other" },
 			"items_type":                     func(c *Config) { c.ItemStream = 1000 },

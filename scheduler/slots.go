@@ -44,10 +44,12 @@ type Says string
 
 // Who says the delay of a slot.
 const (
-	SaysAll    Says = ""       // the setting for all slots
-	SaysFile   Says = "spider" // download_slots of the spider's file
-	SaysLive   Says = "live"   // people, by SetSlot
-	SaysRobots Says = "robots" // the crawl-delay of its robots.txt
+	SaysAll     Says = ""        // the setting for all slots
+	SaysFile    Says = "spider"  // download_slots of the spider's file
+	SaysLive    Says = "live"    // people, by SetSlot
+	SaysRobots  Says = "robots"  // the crawl-delay of its robots.txt
+	SaysRefused Says = "refused" // the site has refused what it was asked for, with 429 say
+	SaysLatency Says = "latency" // the latency of its answers
 )
 
 // Seeds reports whether it is the slot in which seeds wait.

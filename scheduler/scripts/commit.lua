@@ -3,6 +3,7 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
 --       maxlen (of items as a stream, where an item is its id, a line feed and itself; 0: items is a list),
+--       and for parts/answers.lua: the most that a delay becomes, 1000 times the target concurrency, the first delay by latency;
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
@@ -10,6 +11,7 @@
 --         final          1: the lease ends; 0: only children, more of this outcome follows
 --         given_up       1: counts as dead and not as done
 --         hold           '0', or '<ms> <why>': keep off the slot for so long
+--         answer         what the response says of the pace that its site bears (parts/answers.lua); '' for nothing
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
 --       then nt (counter by)...: the counters of all outcomes added up
 --       and last (outcome field value)...: the cookies that an outcome changes; value '' deletes
@@ -21,7 +23,7 @@
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
 --   filtered: how many children were duplicates.
-local at = 6
+local at = 9
 local function count()
   at = at + 1
   local v = tonumber(ARGV[at])
@@ -50,6 +52,9 @@ for o = 1, tonumber(ARGV[5]) do
   one.final = count()
   one.given_up = count()
   one.hold, one.why = hold_of()
+  at = at + 1
+  one.answer = ARGV[at] or ''
+  if one.answer ~= '' and not string.find(one.answer, '^[-+=]%d+ %d+$') then error('commit: argument ' .. at .. ' is not an answer') end
   one.ni = count()
   one.i = at
   at = at + one.ni
@@ -81,7 +86,7 @@ if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
 -- 2. read all keys that are written below; a key of another type fails here
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished', 'kept:closespider_pagecount_per_slot',
-  'set:closespider_pagecount_per_slot')
+  'set:closespider_pagecount_per_slot', 'throttled')
 local budget = (tonumber(state[7] or state[8] or '') or 0) > 0
 local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
 local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
@@ -138,6 +143,7 @@ local put, letters, record, filtered = {}, {}, {}, 0
 local order, byslot, later, nkids, delays = {}, {}, {}, 0, false
 local names, ended, hold, held, over, added, done, given_up = {}, {}, {}, {}, {}, {}, 0, 0
 local seq, sites, paged = tonumber(state[4] or 0), {}, {}
+local answered_by, notes = {}, {}
 
 local function due(when)
   if when == '0' then return 0 end
@@ -194,6 +200,13 @@ for _, one in ipairs(fresh) do
       if not paged[slot] then sites[#sites + 1] = slot end
       paged[slot] = (paged[slot] or 0) + 1
     end
+    if one.answer ~= '' and slot ~= SEEDS and (state[9] or aimed > 0 or string.sub(one.answer, 1, 1) == '-') then
+      if not notes[slot] then
+        notes[slot] = {}
+        answered_by[#answered_by + 1] = slot
+      end
+      table.insert(notes[slot], one.answer)
+    end
     if one.hold > 0 and slot ~= SEEDS then
       hold[slot] = math.max(hold[slot] or 0, now + one.hold)
       held[#held + 1] = now + one.hold
@@ -225,6 +238,7 @@ if delays then redis.call('ZCARD', delayed) end
 if #held > 0 then redis.call('ZCARD', holds) end
 redis.call('ZCARD', leases)
 if #names == 0 then redis.call('ZCARD', slots) end
+local slower = heed(answered_by, notes, hold)
 local weighed = weigh(names, ended, hold)
 local put_pages = {}
 if #sites > 0 then
@@ -277,6 +291,7 @@ if #fields > 0 then
   each('HSET', stats, sums)
 end
 if #refused > 0 then redis.call('HINCRBY', stats, 'scheduler/dead', #refused) end
+slow(slower, state[9])
 each('HSET', pages, put_pages)
 if #held > 0 then
   redis.call('ZREMRANGEBYSCORE', holds, '-inf', now)

@@ -3,7 +3,8 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
 --       worker, heartbeat ms (0: none), process, number (of its last commit), suspects: how many of them to hand out at most,
---       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before
+--       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before,
+--       the delay ms of a slot whose latency is not known (0: delays are not by latency)
 -- Nothing is handed out when the commit that it rides with was refused, nor when the process has committed since: then the question
 -- was delayed on a broken connection, its answer came long ago, and some of those leases may have ended.
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
@@ -15,10 +16,11 @@ local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
   'set:download_delay_ms', 'set:concurrent_requests_per_domain', 'kept:randomize_download_delay', 'set:randomize_download_delay',
-  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'cookies')
+  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'throttled', 'cookies')
+local start = tonumber(ARGV[15])
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
-local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0') .. ' ' .. (state[15] or '0'), state[3] or '0'}
+local out = {0, now, state[1] or '0', mode .. ' ' .. (state[6] or '0') .. ' ' .. (state[16] or '0'), state[3] or '0'}
 for _, i in ipairs({9, 7}) do
   if state[i] and tonumber(state[i]) then delay = tonumber(state[i]) end
   if state[i + 1] and tonumber(state[i + 1]) then concurrency = tonumber(state[i + 1]) end
@@ -29,11 +31,19 @@ local _, _, last = string.find(redis.call('HGET', commits, ARGV[10]) or '', '^(%
 local number, stored = tonumber(ARGV[11]), tonumber(last or 0)
 if stored > number or ARGV[14] == '1' and stored ~= number then return out end
 
--- pace_of is the delay of a slot with that rule of its own, its concurrency, and whether the delay is randomized
-local function pace_of(slot, own)
+-- pace_of is the delay of a slot with that rule of its own and that entry in throttle, its concurrency, and whether the delay is randomized
+local function pace_of(slot, own, slow)
   if slot == SEEDS then return 0, 1e9, false end
-  if own then return rule(own, delay, concurrency, randomize) end
-  return delay, concurrency, randomize
+  local wait, limit, random = delay, concurrency, randomize
+  if own then wait, limit, random = rule(own, delay, concurrency, randomize) end
+  if slow or start > 0 then wait = math.max(wait, throttle_read(slow) or start) end
+  return wait, limit, random
+end
+
+-- slow_of reads the entries in throttle of slots.
+local function slow_of(names)
+  if state[15] or start > 0 then return redis.call('HMGET', throttle, unpack(names)) end
+  return {}
 end
 
 -- answer_again is for leases whose answer was lost: their pages start now, and not when they were handed out, so their slots wait from now on.
@@ -50,9 +60,9 @@ local function answer_again(ids)
   end
   if #asked == 0 then return false end
   local own, score = redis.call('HMGET', rules, unpack(names)), redis.call('ZMSCORE', slots, unpack(names))
-  local expiry = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked))
+  local expiry, slow = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked)), slow_of(names)
   for i, one in ipairs(asked) do
-    local wait, _, random = pace_of(names[i], own[i])
+    local wait, _, random = pace_of(names[i], own[i], slow[i])
     local upon, park, longest = tonumber(score[i] or 0), 0, wait
     if random then longest = wait * 1.5 end
     if upon >= PARK then park = PARK end
@@ -218,12 +228,12 @@ for round = 1, 8 do
   local ready = redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n)
   if #ready == 0 then break end
   local running = redis.call('HMGET', busy, unpack(ready))
-  local own, had_pages = redis.call('HMGET', rules, unpack(ready)), {}
+  local own, had_pages, slow = redis.call('HMGET', rules, unpack(ready)), {}, slow_of(ready)
   if budget > 0 then had_pages = redis.call('HMGET', pages, unpack(ready)) end
   local again, set, gone = {}, {}, {}
   for i, slot in ipairs(ready) do
     if n <= 0 then break end
-    local wait, limit, random = pace_of(slot, own[i])
+    local wait, limit, random = pace_of(slot, own[i], slow[i])
     local b, open = tonumber(running[i] or 0) or 0, 1
     if budget > 0 and slot ~= SEEDS then open = budget - had(had_pages[i]) end
     if open > 0 and budget > 0 then limit = math.min(limit, open) end

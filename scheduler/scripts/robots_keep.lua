@@ -2,10 +2,11 @@
 --
 -- KEYS  all (parts/keys.lua), robots (parts/robots.lua)
 -- ARGV  field, lease (that claimed), kind (P: a policy, H: a redirect), ms to keep it, redirects, text,
---       slot, crawl-delay ms (0: none), the fleet's delay ms
+--       slot, crawl-delay ms (0: none), the fleet's delay ms, the delay ms of a slot of which nothing is known
 -- Returns {stored (0: the claim is no longer the lease's), delay ms of the slot}.
 local kind, _, _, holder = robots_record(ARGV[1])
 local delay, text = pace(ARGV[7], tonumber(ARGV[9]))
+delay = slowed(ARGV[7], delay, tonumber(ARGV[10]))
 if kind ~= 'C' or holder ~= ARGV[2] or redis.call('HEXISTS', inflight, ARGV[2]) == 0 then return {0, delay} end
 local crawl_delay = tonumber(ARGV[8])
 robots_write(ARGV[1], ARGV[3], now + tonumber(ARGV[4]), ARGV[5], '-', ARGV[6])

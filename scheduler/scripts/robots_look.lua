@@ -1,7 +1,8 @@
 -- robots_look: what is known of a host's robots.txt; with nothing known, the caller is the one who asks the host.
 --
 -- KEYS  all (parts/keys.lua), robots (parts/robots.lua)
--- ARGV  field, lease (of a page of the host), slot, the fleet's delay ms, again (1: the policy that is there cannot be read)
+-- ARGV  field, lease (of a page of the host), slot, the fleet's delay ms, again (1: the policy that is there cannot be read),
+--       the delay ms of a slot of which nothing is known
 -- Returns {state, ms, redirects, text, delay ms of the slot}
 --   POLICY   text is good for so many ms
 --   CLAIMED  somebody has been asking the host for so many ms
@@ -9,6 +10,7 @@
 --   LATE     the lease is no longer held
 local kind, upto, hops, holder, text = robots_record(ARGV[1])
 local delay = pace(ARGV[3], tonumber(ARGV[4]))
+delay = slowed(ARGV[3], delay, tonumber(ARGV[6]))
 if kind == 'P' and upto > now and ARGV[5] ~= '1' then
   return {'POLICY', upto - now, 0, text, delay}
 end

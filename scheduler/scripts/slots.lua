@@ -4,7 +4,8 @@
 -- ARGV  how many slots of each kind at most, a slot (optional: a look at this one alone)
 -- Returns {now, due, waiting, full, page budget (0: none), {slot ...}, {later: slot, requests, first due ms ...}}
 --   due, waiting, full: how many slots there are of the kind: their time has come, it has not, they are at their concurrency.
---   slot: name, kind (1 due, 2 waiting, 3 full, 0 none: it has no queue), next start ms, leases, delay ms, concurrency, who says the delay (parts/rules.lua),
+--   slot: name, kind (1 due, 2 waiting, 3 full, 0 none: it has no queue), next start ms, leases, delay ms, concurrency, who says the delay (parts/rules.lua; or
+--         refused: what the site has refused, latency: its latency),
 --         randomized (1 or 0), queued (-1: another type), why its next start is so late ('' for its delay), pages that callbacks had
 --   later: slots of the first requests that may not start yet: 100, or those among them of the one slot
 local LATER = 100
@@ -27,6 +28,7 @@ end
 local function show(kind, names, starts)
   if #names == 0 then return end
   local held, own, had = redis.call('HMGET', busy, unpack(names)), redis.call('HMGET', rules, unpack(names)), redis.call('HMGET', pages, unpack(names))
+  local slow = redis.call('HMGET', throttle, unpack(names))
   for k, slot in ipairs(names) do
     local start = starts[k]
     shown[slot] = true
@@ -34,6 +36,12 @@ local function show(kind, names, starts)
     local queued = redis.pcall('ZCARD', queue(slot))
     if type(queued) ~= 'number' then queued = -1 end
     local d, c, j, source = rule(own[k] or '', delay, concurrency, randomize)
+    local slower, refused = throttle_read(slow[k])
+    if slower and slower > d then
+      d = slower
+      source = 'latency'
+      if refused > 0 then source = 'refused' end
+    end
     if slot == SEEDS then
       d = 0
       c = 0

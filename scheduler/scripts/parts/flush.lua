@@ -50,13 +50,13 @@ local function flush()
     end
   end
   for i = 1, #queues, 1000 do redis.call('UNLINK', unpack(queues, i, math.min(i + 999, #queues))) end
-  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, cookies, cookie_changes)
+  redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, throttle, cookies, cookie_changes)
   local change = redis.call('HGET', meta, 'cookies')
   if change then                                    -- whoever has copies of them is to ask for all
     local number = string.format('%.0f', change + 1)
     redis.call('HSET', meta, 'cookies', number, 'cookies_floor', number, 'cookies_bytes', 0)
   end
-  redis.call('HDEL', meta, 'finished', 'task_added')
+  redis.call('HDEL', meta, 'finished', 'task_added', 'throttled')
   local _, _, run = string.find(redis.call('HGET', meta, 'task:on_finished') or '', '^(%d+)')
   if run then redis.call('HSET', meta, 'task:on_finished', string.format('%.0f', run + 1) .. ' 0 0 -') end
   redis.call('HSET', meta, 'pending', 0)

@@ -8,14 +8,15 @@
 --   rules          slot -> what holds for it alone (parts/rules.lua)
 --   pages          slot -> responses that callbacks had, while there is a budget of them (parts/budget.lua)
 --   holds          "<why> <slot>" -> until when the slot is kept from its next start, in ms
+--   throttle       slot -> how far it is slowed down (parts/throttle.lua)
 --   cookies        "<jar>\n<cookie's key>" -> the cookie as JSON
 --   cookie_changes the same -> number of its last change; what is in no field of cookies was deleted
 --   commits        worker process -> "<number of its last commit> <flags answered>"
 local meta, stats, slots, busy, rules = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local leases, inflight, commits, delayed, requests = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local dupefilter, items, dead, start_urls, workers = KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
-local pages, holds = KEYS[16], KEYS[17]
-local cookies, cookie_changes = KEYS[18], KEYS[19]
+local pages, holds, throttle = KEYS[16], KEYS[17], KEYS[18]
+local cookies, cookie_changes = KEYS[19], KEYS[20]
 local PARK = 1e15
 local SEEDS = '@seeds'
 local HEAD = '^%x%x%x%x%x%x%x%x%x%x%x%x%x%x'

@@ -2,8 +2,8 @@
 --
 --   registry   spider -> "<version> <entry as JSON>"
 --   states     spider -> running, paused, draining or stopped
-local registry, states, version, log = KEYS[20], KEYS[21], KEYS[22], KEYS[23]
-local members, reports, revision = KEYS[24], KEYS[25], KEYS[26]
+local registry, states, version, log = KEYS[21], KEYS[22], KEYS[23], KEYS[24]
+local members, reports, revision = KEYS[25], KEYS[26], KEYS[27]
 
 -- changed notes a change in the spider's history, tells those who listen, and returns its version.
 local function changed(spider, event, channel)

@@ -4,7 +4,7 @@
 --            kind P: text is the policy, good until then
 --                 H: text is the URL that so many redirects have led to; whoever comes next goes on there
 --                 C: the same, and the holder of the lease is asking; when the lease ends, so does the claim
-local robots = KEYS[20]
+local robots = KEYS[21]
 local CLAIM = 3600000   -- ms for which the redirects of a claim are worth going on with
 
 -- robots_record reads a host's record: kind, until, redirects, lease, text. None, and what somebody has spoilt, is an H at its beginning.
@@ -20,13 +20,4 @@ end
 
 local function robots_write(field, kind, upto, hops, lease, text)
   redis.call('HSET', robots, field, kind .. ' ' .. string.format('%.0f', upto) .. ' ' .. hops .. ' ' .. lease .. '\n' .. text)
-end
-
--- pace is the delay in effect for a slot: its rule's, what people have set live, the fleet's. It returns the rule, too.
-local function pace(slot, delay)
-  local text = redis.call('HGET', rules, slot) or ''
-  local set = redis.call('HMGET', meta, 'kept:download_delay', 'set:download_delay_ms')
-  local all = tonumber(set[1] or set[2] or delay) or delay
-  local wait = rule(text, all, 1, false)
-  return wait, text
 end
