@@ -28,8 +28,7 @@ func DefaultKeys() Keys {
 type keyset struct {
 	startURLs, requests, dupefilter, items, delayed, slots, busy, rules string
 	leases, inflight, commits, dead, stats, meta, workers, robots       string
-	pages, holds, throttle                                              string
-	cookies, cookieChanges                                              string
+	pages, holds, throttle, cookies, cookieChanges                      string
 
 	itemsType string // that items must have: list or stream; "" for who reads both
 }

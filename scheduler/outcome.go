@@ -14,10 +14,10 @@ type Outcome struct {
 	Children  []Child
 	Dead      []DeadLetter
 	Stats     map[string]int64 // counters to raise, with Scrapy's names
+	Hold      time.Duration    // keep off the slot for so long; 0 means no
+	HoldWhy   Wait             // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
+	Answer    Answer           // the pace of the slot follows it
 	Cookies   []CookieChange
-	Hold      time.Duration // keep off the slot for so long; 0 means no
-	HoldWhy   Wait          // WaitRetryAfter or WaitRobots: what Hold is for; "" means the first
-	Answer    Answer        // the pace of the slot follows it
 }
 
 // Child is a request that an outcome adds to the frontier.

@@ -52,7 +52,7 @@ func TestKeys(t *testing.T) {
 	if k.requests != "q_{hot}" || k.dupefilter != "shared" || k.leases != "{hot}:leases" || k.startURLs != "{hot}:start_urls" {
 		t.Errorf("%+v", k)
 	}
-	if n := len(k.list()); n != 18 {
+	if n := len(k.list()); n != 20 {
 		t.Errorf("%d KEYS", n)
 	}
 }
