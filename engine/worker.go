@@ -76,7 +76,7 @@ type page struct {
 
 	jar          string // of the request
 	keepsCookies bool   // they are sent and kept
-	newCookies   bool   // the response has changed some
+	cookie       string // the header that was sent of them
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {
