@@ -107,7 +107,7 @@ func FuzzResolve(f *testing.F) {
 var pieces = []string{
 	"http:", "https:", "HTTP:", "mailto:", "javascript:", "ws:", "file:", "foo:", "/", "//", "/", "/", "../", "./", "..", ".", "...",
 	"?", "#", "&", "=", ":", ":80", ":443", ":8080", ":080", ":34567", ":65535", ":65536", ":080808", "@", "user:pw@", "a", "b.html", "index", "h.example", "WWW.h.example",
-	"127.0.0.1", "0x7f.1", "1.2", "xn--a", "a--b", "-a", "a-", "[::1]", "%2e", "%2E%2e", "%41", "%", "%zz", " ", "\t", "\n", "\\", "'",
+	"127.0.0.1", "0x7f.1", "1.2", "xn--a", "a--b", "-a", "a-", "_", "a_b", "[::1]", "%2e", "%2E%2e", "%41", "%", "%zz", " ", "\t", "\n", "\\", "'",
 	`"`, "<", ">", "`", "{", "}", "|", "^", "[", "]", "~", ";p=1", "+", ",", "é", "日本", "\x00", "\x7f", "\xff", "$", "!", "*", "(", ")",
 }
 
@@ -150,6 +150,18 @@ func TestPlainPorts(t *testing.T) {
 	} {
 		if got := checkResolve(t, "https://h.example/a", "http://g.example:"+port+"/x"); got != plain {
 			t.Errorf("port %q: plain %v, want %v", port, got, plain)
+		}
+	}
+}
+
+// Hosts with an underscore are none by DNS' rules, and many.
+func TestPlainUnderscores(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"a_b.example", "_a.example", "a_.example", "a.exa_mple", "_", "a._", "_.1", "1_2.example"} {
+		resolved := checkResolve(t, "https://h.example/a", "http://"+host+"/x")
+		canonical := checkCanonicalize(t, "http://"+host+"/x")
+		if number := host == "_.1"; resolved == number || !canonical {
+			t.Errorf("host %q: resolving is plain %v, the canonical form %v", host, resolved, canonical)
 		}
 	}
 }

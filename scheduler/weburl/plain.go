@@ -34,7 +34,7 @@ var classes = func() (t [256]byte) {
 		{`"#<>'`, queryByte},
 		{`"<>` + "`", fragmentByte},
 		{`"<>'` + "`", opaqueByte},
-		{lowers + digits + "-.", hostByte},
+		{lowers + digits + "-._", hostByte},
 		{letters + digits + "+-.", schemeByte},
 		{letters + digits + "-._~:/[]@!$&'()*+,=|", canonicalByte},
 		{letters + digits + "-._~", unreserved},
