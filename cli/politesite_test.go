@@ -117,7 +117,7 @@ func (s *politeSite) odd(w http.ResponseWriter, r *http.Request, n int, query st
 		if again {
 			return false
 		}
-		http.Error(w, "not now", http.StatusServiceUnavailable)
+		http.Error(w, "not now", http.StatusBadGateway)
 	default:
 		return false
 	}

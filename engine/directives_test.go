@@ -77,7 +77,10 @@ func TestSitemapsOfASite(t *testing.T) {
 	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		urls, known := r.SiteSitemaps()
+		urls, known, err := r.SiteSitemaps(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
 		if !known {
 			urls = []string{"unknown"}
 		}

@@ -17,6 +17,8 @@ import (
 const (
 	fileBusyDelay  = 2 * time.Second  // before a look at a file that another worker is fetching
 	storeDownDelay = 10 * time.Second // before a file is tried again for which the store has no room
+
+	reasonNotStored = "not_stored" // the store refuses this file and no other
 )
 
 var (
@@ -52,10 +54,14 @@ func (p *page) file(ctx context.Context) {
 		p.dead(scheduler.DeadRequest, scheduler.ReasonUnknownCallback, err)
 		return
 	}
-	p.files = &fileWork{Waiting: w, store: store, down: p.storesDown[w.Order]}
+	p.files = &fileWork{Waiting: w, store: p.storeFor(store), down: p.storesDown[w.Order]}
 	err = p.tryFile(ctx)
+	var one *files.FileError
 	switch {
 	case ctx.Err() != nil:
+	case errors.As(err, &one):
+		p.files.down.over(p.Logger) // it has taken the claim
+		p.retryOrGiveUp(ctx, &Failure{Request: p.req, Reason: reasonNotStored, Message: one.Error()}, reasonNotStored)
 	case errors.Is(err, errStoreDown):
 		p.fileLater(storeDownDelay)
 	case errors.Is(err, errFileBusy):
@@ -66,6 +72,14 @@ func (p *page) file(ctx context.Context) {
 	default:
 		p.files.down.over(p.Logger)
 	}
+}
+
+// storeFor is a store as the request's login sees it: a file that a jar of its own has got is not for who has none, or another.
+func (p *page) storeFor(store *files.Store) *files.Store {
+	if jar, _, _ := jarOf(p.req); jar != "" && p.Settings.CookiesEnabled {
+		return store.As(p.Spider.Name() + "\n" + jar)
+	}
+	return store
 }
 
 // fileLater puts the request back as it is: the slot is free meanwhile, and waits its turn again.
@@ -153,7 +167,7 @@ func (p *page) fetchFile(ctx context.Context) error {
 	p.count(statRequests, 1)
 	p.count(statMethod+http.MethodGet, 1)
 	store := p.files.store
-	got, err := p.Downloader.Save(ctx, &fetch.Request{Method: http.MethodGet, URL: p.req.URL, Header: header}, fetch.SaveOptions{
+	got, err := p.Downloader.Save(ctx, &fetch.Request{Method: http.MethodGet, URL: p.req.URL, Header: header, Proxy: requestProxy(p.req)}, fetch.SaveOptions{
 		MaxSize: store.MaxSize, Timeout: store.Timeout,
 		To: func(status int, header http.Header) (to io.Writer, err error) {
 			if status != http.StatusOK {

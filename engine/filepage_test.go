@@ -19,9 +19,15 @@ import (
 )
 
 // fileSpider is a spider whose items wait for files.
-type fileSpider struct{ goSpider }
+type fileSpider struct {
+	goSpider
+	finish func(w *engine.Waiting) (item string) // nil for a list of the files
+}
 
 func (s *fileSpider) Finish(_ context.Context, _ *scheduler.Request, w *engine.Waiting) (*engine.Output, error) {
+	if s.finish != nil {
+		return &engine.Output{Items: []engine.Item{engine.Item(s.finish(w))}, About: []engine.ItemInfo{w.ItemInfo}, Revision: "rev1"}, nil
+	}
 	var names []string
 	for _, f := range w.Files {
 		names = append(names, f.URL[strings.LastIndex(f.URL, "/")+1:]+" "+f.Status)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"luacrawl/scheduler"
 )
 
 const (
@@ -31,8 +33,12 @@ type arrival struct {
 
 func newLanding(c *Crawl, rouse func()) *landing { return &landing{crawl: c, rouse: rouse} }
 
-// arrive notes a page that begins its way through the sinks.
+// arrive notes a page that begins its way through the sinks. One whose site wants to be left alone, or finds us too fast, is none: that
+// comes to Redis with the page, and until then its place keeps others away.
 func (l *landing) arrive(p *parcel) {
+	if out := p.result.outcome; out.Hold > 0 || out.Answer.Verdict == scheduler.Refused {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.arrived = append(l.arrived, arrival{p, time.Now()})

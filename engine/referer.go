@@ -32,8 +32,8 @@ func newReferrer(pageURL, policy string) *referrer {
 	host := weburl.Host(pageURL)
 	f := &referrer{origin: scheme + "://" + host + "/", policy: policy}
 	f.full = weburl.StripFragment(pageURL)
-	if rest := f.full[len(scheme)+len("://"):]; !strings.HasPrefix(rest, host) {
-		f.full = scheme + "://" + rest[strings.Index(rest, "@"+host)+1:]
+	if origin, path := splitOrigin(f.full); len(origin)+len(path) < len(f.full) { // there is a user
+		f.full = origin + path
 	}
 	if len(f.full) > maxReferer {
 		f.full = f.origin

@@ -36,8 +36,18 @@ func TestReferrerPolicies(t *testing.T) {
 	if got := newReferrer("http://a.example/x", "").to("http://a.example.evil.example/", "same-origin"); got != "" {
 		t.Errorf("another host that begins alike: %q", got)
 	}
-	if got := newReferrer("http://a.example/@a.example/", "").full; got != "http://a.example/@a.example/" {
-		t.Errorf("a path like a user: %q", got)
+	for page, want := range map[string]string{
+		"http://a.example/@a.example/":               "http://a.example/@a.example/",
+		"http://a.example?@a.example/":               "http://a.example?@a.example/",
+		"https://a.example:pw@a.example/x":           "https://a.example/x",
+		"https://a.example@a.example/x?y@z":          "https://a.example/x?y@z",
+		"https://a.example:pw@a.example:8443/x":      "https://a.example:8443/x",
+		"https://u:p@a.example:pw@a.example/x?u@v#w": "https://a.example/x?u@v",
+		"https://u@[::1]:8443/x":                     "https://[::1]:8443/x",
+	} {
+		if got := newReferrer(page, "").full; got != want {
+			t.Errorf("%s: %q, want %q", page, got, want)
+		}
 	}
 }
 

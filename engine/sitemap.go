@@ -16,8 +16,12 @@ func (r *Response) Sitemap(ctx context.Context) (*sitemap.Sitemap, error) {
 		return nil, err
 	}
 	if isRobotsTxt(r.URL) {
+		urls, err := resolveAll(ctx, base, robots.Parse(r.Body).Sitemaps())
+		if err != nil {
+			return nil, err
+		}
 		found := &sitemap.Sitemap{}
-		for _, url := range resolveAll(base, robots.Parse(r.Body).Sitemaps()) {
+		for _, url := range urls {
 			found.Sitemaps = append(found.Sitemaps, sitemap.Entry{Loc: url})
 		}
 		return found, nil
@@ -26,7 +30,12 @@ func (r *Response) Sitemap(ctx context.Context) (*sitemap.Sitemap, error) {
 	if err != nil {
 		return nil, err
 	}
-	found.Pages, found.Sitemaps = resolveEntries(base, found.Pages), resolveEntries(base, found.Sitemaps)
+	if found.Pages, err = resolveEntries(ctx, base, found.Pages); err != nil {
+		return nil, err
+	}
+	if found.Sitemaps, err = resolveEntries(ctx, base, found.Sitemaps); err != nil {
+		return nil, err
+	}
 	return found, nil
 }
 
@@ -36,26 +45,38 @@ func isRobotsTxt(url string) bool {
 	return path == "/robots.txt"
 }
 
-func resolveEntries(base *weburl.Base, entries []sitemap.Entry) []sitemap.Entry {
+// resolveEvery is how many links are made absolute between two looks at the context.
+const resolveEvery = 256
+
+func resolveEntries(ctx context.Context, base *weburl.Base, entries []sitemap.Entry) ([]sitemap.Entry, error) {
 	kept := entries[:0]
-	for _, e := range entries {
+	for i, e := range entries {
+		if i%resolveEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if e.Loc = resolveLink(base, e.Loc); e.Loc == "" {
 			continue
 		}
-		e.Alternates = resolveAll(base, e.Alternates)
+		var err error
+		if e.Alternates, err = resolveAll(ctx, base, e.Alternates); err != nil {
+			return nil, err
+		}
 		kept = append(kept, e)
 	}
-	return kept
+	return kept, nil
 }
 
-func resolveAll(base *weburl.Base, links []string) []string {
+func resolveAll(ctx context.Context, base *weburl.Base, links []string) ([]string, error) {
 	var urls []string
-	for _, link := range links {
+	for i, link := range links {
+		if i%resolveEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if u := resolveLink(base, link); u != "" {
 			urls = append(urls, u)
 		}
 	}
-	return urls
+	return urls, nil
 }
 
 // resolveLink is the http(s) URL of a link without its fragment, "" for what is none.
@@ -67,21 +88,23 @@ func resolveLink(base *weburl.Base, link string) string {
 	return weburl.StripFragment(u)
 }
 
-// SiteSitemaps are the sitemaps that the site's robots.txt names, as absolute URLs. known is false when it was not asked for.
-func (r *Response) SiteSitemaps() (urls []string, known bool) {
+// SiteSitemaps are the sitemaps that the site's robots.txt names, as absolute URLs. known is false when it was not asked for. It fails when
+// ctx ends.
+func (r *Response) SiteSitemaps(ctx context.Context) (urls []string, known bool, err error) {
 	if r.Sitemaps == nil {
-		return nil, false
+		return nil, false, nil
 	}
 	base, err := weburl.ParseBase(r.URL)
 	if err != nil {
-		return nil, true
+		return nil, true, nil
 	}
 	root, err := base.Resolve("/")
 	if err == nil {
 		base, err = weburl.ParseBase(root)
 	}
 	if err != nil {
-		return nil, true
+		return nil, true, nil
 	}
-	return resolveAll(base, r.Sitemaps), true
+	urls, err = resolveAll(ctx, base, r.Sitemaps)
+	return urls, true, err
 }

@@ -52,14 +52,19 @@ type waitingWire struct {
 
 // request is the request for the first of the files that are missing. The item goes with it, so that it is in the frontier like any work:
 // whoever dies on the way, somebody else goes on.
-func (w *Waiting) request(depth, priority int, revision string) (*scheduler.Request, error) {
+// way is what it inherits of its page's meta.
+func (w *Waiting) request(way map[string]json.RawMessage, depth, priority int, revision string) (*scheduler.Request, error) {
 	wire := waitingWire{
 		Item: json.RawMessage(w.Item), Number: w.Number, Kind: w.Kind, Key: w.Key, Origin: []byte(w.Origin), Order: w.Order, URLs: w.URLs, Files: w.Files,
+	}
+	meta := map[string]any{waitingKey: wire}
+	for key, value := range way {
+		meta[key] = value
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]any{waitingKey: wire}); err != nil {
+	if err := enc.Encode(meta); err != nil {
 		return nil, fmt.Errorf("item that waits for files: %w", err)
 	}
 	if n := b.Len() + mostFileBytes*len(w.URLs); n > mostWaiting {
@@ -69,6 +74,18 @@ func (w *Waiting) request(depth, priority int, revision string) (*scheduler.Requ
 		URL: w.URLs[0], Callback: scheduler.FilesCallback, Meta: bytes.TrimSpace(b.Bytes()), DontFilter: true,
 		Priority: priority, Depth: depth, Revision: revision,
 	}, nil
+}
+
+// wayOf is what of a page's meta holds for its files, too: the login that sees them and the way to their site.
+func wayOf(page *scheduler.Request) map[string]json.RawMessage {
+	way := map[string]json.RawMessage{}
+	for _, key := range []string{"cookiejar", "dont_merge_cookies", "proxy"} {
+		var value json.RawMessage
+		if metaValue(page, key, &value) {
+			way[key] = value
+		}
+	}
+	return way
 }
 
 // waitingOf reads the item that a request brings along.
@@ -98,6 +115,10 @@ func (p *page) await(items []Waiting, depth int, revision string) error {
 	} else if p.req != nil {
 		priority += p.req.Priority
 	}
+	var way map[string]json.RawMessage
+	if len(items) > 0 && p.req != nil {
+		way = wayOf(p.req)
+	}
 	for _, w := range items {
 		if p.Files[w.Order] == nil {
 			return fmt.Errorf("the spider's pipelines are not those that the crawl was started with: start it anew")
@@ -105,7 +126,7 @@ func (p *page) await(items []Waiting, depth int, revision string) error {
 		if w.Origin == "" {
 			w.Origin = p.origin()
 		}
-		r, err := w.request(depth, priority, revision)
+		r, err := w.request(way, depth, priority, revision)
 		if err != nil {
 			p.itemFailed(FailedItem{Item: w.Item, Err: &ScriptError{Kind: "error", Message: err.Error(), Revision: revision}})
 			continue

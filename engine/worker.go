@@ -157,6 +157,7 @@ func (p *page) seedFailed(seed string, err error) {
 
 // request fetches the page and calls its callback.
 func (p *page) request(ctx context.Context) {
+	p.steady(ctx)
 	if p.req.Callback == scheduler.FilesCallback {
 		p.file(ctx)
 		return

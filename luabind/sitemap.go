@@ -20,7 +20,11 @@ func responseRobots(L *lua.LState) int {
 	if !d.UnavailableAfter.IsZero() {
 		t.RawSetString("unavailable_after", lua.LNumber(d.UnavailableAfter.Unix()))
 	}
-	if urls, known := r.SiteSitemaps(); known {
+	urls, known, err := r.SiteSitemaps(callContext(L))
+	if err != nil {
+		L.RaiseError("response:robots: %s", err)
+	}
+	if known {
 		t.RawSetString("sitemaps", newStringList(L, urls))
 	}
 	L.Push(t)
@@ -31,10 +35,7 @@ func responseRobots(L *lua.LState) int {
 // an error for what is none, since it comes from a site. cut says why the rest of one was not read.
 func responseSitemap(L *lua.LState) int {
 	r := checkResponse(L)
-	ctx := L.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx := callContext(L)
 	found, err := r.Sitemap(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -52,6 +53,14 @@ func responseSitemap(L *lua.LState) int {
 	}
 	L.Push(t)
 	return 1
+}
+
+// callContext is the context that ends with the call.
+func callContext(L *lua.LState) context.Context {
+	if ctx := L.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
 }
 
 func newEntryList(L *lua.LState, entries []sitemap.Entry) *lua.LTable {

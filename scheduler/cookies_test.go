@@ -226,7 +226,7 @@ func TestTooManyCookiesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.rdb.HSet(k.ctx, k.keys.meta, "cookies", n)
+	k.rdb.HSet(k.ctx, k.keys.meta, "cookies", n, "cookies_until", time.Now().Add(time.Hour).UnixMilli())
 	var more []CookieChange
 	for i := range 250 {
 		more = append(more, set("", fmt.Sprintf("new%03d", i), "{}"))
@@ -251,10 +251,18 @@ func TestCookiesEndWithAFlushAndWithTheirTime(t *testing.T) {
 		k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: []CookieChange{set("", "a", "1")}})
 		copied := jarCopy{}
 		k.news(k.Frontier, copied)
-		for _, key := range []string{k.keys.cookies, k.keys.cookieChanges} {
-			if ttl := k.rdb.TTL(k.ctx, key).Val(); ttl < 29*24*time.Hour || ttl > 30*24*time.Hour {
-				t.Errorf("%s is kept for %s", key, ttl)
-			}
+		until, _ := k.rdb.HGet(k.ctx, k.keys.meta, "cookies_until").Int64()
+		if kept := time.Until(time.UnixMilli(until)); kept < 29*24*time.Hour || kept > 31*24*time.Hour {
+			t.Errorf("they are kept for %s", kept)
+		}
+		k.rdb.HSet(k.ctx, k.keys.meta, "cookies_until", 1) // 30 days later
+		if anew := (jarCopy{}); !k.news(k.join(), anew) || len(anew) != 0 {
+			t.Errorf("after their time: %q", anew)
+		}
+		k.add(get("2"))
+		k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: []CookieChange{set("", "b", "2")}})
+		if all := k.news(k.Frontier, copied); !all || fmt.Sprint(copied) != "map[ b:2]" || len(k.redisCookies()) != 1 {
+			t.Errorf("after their time and a new one: all %v, %q, in redis %q", all, copied, k.redisCookies())
 		}
 		if err := k.client.Flush(k.ctx, k.cfg.Spider, k.cfg.Keys, FlushOptions{Force: true}); err != nil {
 			t.Fatal(err)

@@ -152,6 +152,7 @@ type ask struct {
 func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r *answer) error {
 	var commit, refill, lease *redis.Cmd
 	beat := f.beat()
+	sent := time.Now()
 	_, err := f.client.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		number := f.number
 		if args != nil {
@@ -191,7 +192,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 	if refill != nil && !a.refilled {
 		err = refill.Err()
 	}
-	if e := f.leased(x, &l); e != nil {
+	if e := f.leased(x, &l, sent); e != nil {
 		return e
 	}
 	a.needed = err != nil && len(x.Leases) == 0
@@ -222,8 +223,8 @@ func (f *Frontier) read(into *answer, cmd *redis.Cmd) error {
 	return nil
 }
 
-// leased takes in the reply to a lease.
-func (f *Frontier) leased(x *Exchanged, r *answer) error {
+// leased takes in the reply to a lease that was asked for at a time.
+func (f *Frontier) leased(x *Exchanged, r *answer, asked time.Time) error {
 	x.Wait = time.Duration(r.num(0)) * time.Millisecond
 	x.Now = time.UnixMilli(r.num(1))
 	f.seen.observe(r.text(2))
@@ -240,7 +241,7 @@ func (f *Frontier) leased(x *Exchanged, r *answer) error {
 	x.Cookies = change != f.cookies
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
-		l.At = x.Now
+		l.At, l.Asked = x.Now, asked
 		if l.Attempts >= f.cfg.suspicious() {
 			f.suspects[l.ID] = true
 		}

@@ -18,6 +18,7 @@ type Lease struct {
 	ID       string
 	Slot     string
 	At       time.Time // Redis' clock when it was handed out
+	Asked    time.Time // our clock when it was asked for
 	Attempts int       // leases of it that ended without an outcome
 	Request  *Request  // nil for a seed or when Err is set
 	Seed     []byte    // the raw seed; nil for a request

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"luacrawl/scheduler/redistest"
 )
@@ -256,6 +259,59 @@ func TestLeaseThatIsAskedAgainTooLateGoesBack(t *testing.T) {
 		}
 		if s := k.check(); paths(other) != "2" || s.Pending != before.Pending || s.InFlight != 2 {
 			t.Errorf("leased %q by the other, %+v", paths(other), s)
+		}
+	})
+}
+
+// TestFirstCopyOfAQuestionThatComesLast finds leases that run: it changes nothing, neither theirs nor their slots', though another page of
+// a slot has started since.
+func TestFirstCopyOfAQuestionThatComesLast(t *testing.T) {
+	const delay = time.Hour
+	each(t, Config{Delay: delay}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), get("3"), on("b", 1), on("b", 2))
+		var x Exchanged
+		a := ask{want: 4, nonce: nonce()}
+		late := a
+		if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 2 {
+			t.Fatalf("leased %q, %v", paths(x.Leases), err)
+		}
+		k.rdb.ZIncrBy(k.ctx, k.keys.slots, -float64(delay.Milliseconds()), "a.test")
+		k.await(k.join(), 1)
+		k.rdb.HDel(k.ctx, k.keys.inflight, a.nonce+":1") // the first of them has ended,
+		k.rdb.ZRem(k.ctx, k.keys.leases, a.nonce+":1")
+		before := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val()
+		x = Exchanged{}
+		if err := k.ask(k.ctx, &x, &late, nil, nil); err != nil || len(x.Leases) != 1 {
+			t.Errorf("the late copy leased %q, %v", paths(x.Leases), err)
+		}
+		if after := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val(); !maps.Equal(before, after) {
+			t.Errorf("in flight: %q, before the late copy %q", after, before)
+		}
+	})
+}
+
+// TestLeaseThatIsAskedAgainLastsALease: the worker begins its page now. In a slot that is held meanwhile the page goes back, with a delay or without.
+func TestLeaseThatIsAskedAgainLastsALease(t *testing.T) {
+	each(t, Config{Lease: time.Hour}, func(t *testing.T, k *kit) {
+		k.add(get("1"), on("b", 1))
+		var x Exchanged
+		a := ask{want: 2, nonce: nonce()}
+		if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || len(x.Leases) != 2 {
+			t.Fatalf("leased %q, %v", paths(x.Leases), err)
+		}
+		soon := float64(time.Now().Add(time.Minute).UnixMilli())
+		for i := 1; i <= 2; i++ { // as if the lease were nearly over, with the start that it began with
+			k.rdb.ZAdd(k.ctx, k.keys.leases, redis.Z{Score: soon, Member: a.nonce + ":" + strconv.Itoa(i)})
+		}
+		k.rdb.ZAdd(k.ctx, k.keys.slots, redis.Z{Score: soon, Member: "b.test"}) // Retry-After of another page
+		x = Exchanged{}
+		if err := k.ask(k.ctx, &x, &a, nil, nil); err != nil || paths(x.Leases) != "1" {
+			t.Fatalf("leased %q when asked again, want the page of a, %v", paths(x.Leases), err)
+		}
+		for _, l := range k.rdb.ZRangeWithScores(k.ctx, k.keys.leases, 0, -1).Val() {
+			if want := float64(x.Now.Add(time.Hour).UnixMilli()); l.Score != want {
+				t.Errorf("the lease ends at %.0f, want %.0f", l.Score, want)
+			}
 		}
 	})
 }

@@ -90,6 +90,20 @@ func (b *Bucket) wrap(err error) error {
 	return fmt.Errorf("bucket %s at %s: %w", b.name, b.host, err)
 }
 
+// RefusesObject reports whether an error is the bucket's no to one object, which it will say again. No credentials (401, 403), no such
+// bucket or upload (404), a request that took too long (408) and too many of them (429) are no such answers.
+func RefusesObject(err error) bool {
+	var answer minio.ErrorResponse
+	if !errors.As(err, &answer) || answer.StatusCode < 400 || answer.StatusCode > 499 {
+		return false
+	}
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return true
+}
+
 // Object is what is known of an object.
 type Object struct {
 	Size     int64     // bytes

@@ -106,3 +106,18 @@ func TestErrors(t *testing.T) {
 		t.Errorf("conflict: %v", err)
 	}
 }
+
+// What is wrong with one object is told from what is wrong with the bucket, the credentials, or the moment.
+func TestRefusesObject(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]bool{400: true, 411: true, 413: true, 422: true, 401: false, 403: false, 404: false, 408: false, 429: false, 500: false, 501: false, 503: false} {
+		fake := buckettest.New(t)
+		fake.Refused.Store(int32(status))
+		if err := open(t, fake, "pages").Put(t.Context(), "x", []byte("x"), bucket.PutOptions{}); err == nil || bucket.RefusesObject(err) != want {
+			t.Errorf("%d: %v is refused %v, want %v", status, err, !want, want)
+		}
+	}
+	if bucket.RefusesObject(nil) || bucket.RefusesObject(bucket.ErrTaken) {
+		t.Error("no answer is a refusal")
+	}
+}

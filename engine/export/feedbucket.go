@@ -72,26 +72,41 @@ func (f *fileFeed) deliver(ctx context.Context, w waiting) error {
 		if err != nil {
 			return err
 		}
-		object, err := f.bucket.Stat(ctx, key)
-		there := err == nil
-		if err != nil && !errors.Is(err, bucket.ErrAbsent) {
+		arrived, err := f.deliverAs(ctx, w, key)
+		if err != nil {
 			return err
 		}
-		if there && object.Mark != w.ID && !f.config.Overwrite {
-			continue
+		if arrived {
+			f.state.Part = max(f.state.Part, part)
+			return nil
 		}
-		if !there || object.Mark != w.ID { // with its mark it is this very file, put there before a crash
-			err = f.bucket.PutFile(ctx, key, w.File, bucket.PutOptions{Type: contentType(f.config), Mark: w.ID, IfAbsent: !f.config.Overwrite})
-			if errors.Is(err, bucket.ErrTaken) {
-				continue // another host was quicker
-			}
-			if err != nil {
-				return err
-			}
-		}
-		f.state.Part = max(f.state.Part, part)
-		return nil
 	}
+}
+
+// deliverAs puts a file under a key. It reports false when another file is there.
+func (f *fileFeed) deliverAs(ctx context.Context, w waiting, key string) (arrived bool, err error) {
+	there, arrived, err := f.look(ctx, w, key)
+	if err != nil || arrived {
+		return arrived, err
+	}
+	if there && !f.config.Overwrite {
+		return false, nil
+	}
+	err = f.bucket.PutFile(ctx, key, w.File, bucket.PutOptions{Type: contentType(f.config), Mark: w.ID, IfAbsent: !f.config.Overwrite})
+	if errors.Is(err, bucket.ErrTaken) { // by a host that was quicker, or by this very upload: its answer was lost, and it was tried again
+		_, arrived, err = f.look(ctx, w, key)
+		return arrived, err
+	}
+	return err == nil, err
+}
+
+// look says whether something is under a key, and whether it is this very file: put there before a crash, or by an upload without an answer.
+func (f *fileFeed) look(ctx context.Context, w waiting, key string) (there, arrived bool, err error) {
+	object, err := f.bucket.Stat(ctx, key)
+	if errors.Is(err, bucket.ErrAbsent) {
+		return false, false, nil
+	}
+	return err == nil, err == nil && object.Mark == w.ID, err
 }
 
 func contentType(c FeedConfig) string {

@@ -146,26 +146,42 @@ func TestBucketThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestUploadWhoseAnswerIsLost checks that a part that has arrived is not put under a second key.
+// TestUploadWhoseAnswerIsLost checks that a part that has arrived is not put under a second key, whoever asks again: the client by itself,
+// or the feed when that has given up.
 func TestUploadWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
-	b := buckettest.New(t)
-	c := toBucket(b, "items-%(part)d.jsonl", t.TempDir())
-	sink := openFeed(t, c)
-	write(t, sink, records(0, 10))
-	b.Lose.Store(true)
-	if err := sink.Close(t.Context()); err == nil {
-		t.Error("nobody said that the part may not have arrived")
+	for name, c := range map[string]struct {
+		lost   int32 // answers
+		simple bool
+		fails  bool
+	}{
+		"one answer":                     {lost: 1},
+		"two answers":                    {lost: 2},
+		"all answers":                    {lost: 1000, fails: true},
+		"one answer of a simple server":  {lost: 1, simple: true},
+		"all answers of a simple server": {lost: 1000, simple: true, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := buckettest.New(t)
+			b.Simple.Store(c.simple)
+			feed := toBucket(b, "items-%(part)d.jsonl", t.TempDir())
+			sink := openFeed(t, feed)
+			write(t, sink, records(0, 10))
+			b.Lose.Store(c.lost)
+			if err := sink.Close(t.Context()); (err != nil) != c.fails {
+				t.Errorf("got %v", err)
+			}
+			b.Lose.Store(0)
+			before := b.Puts.Load()
+			closeFeed(t, openFeed(t, feed))
+			dir, names := objects(t, b)
+			if len(names) != 1 || b.Puts.Load() != before {
+				t.Errorf("objects %v, %d more uploads", names, b.Puts.Load()-before)
+			}
+			wantOnce(t, dir, 10)
+		})
 	}
-	b.Lose.Store(false)
-	b.Status.Store(0)
-	before := b.Puts.Load()
-	closeFeed(t, openFeed(t, c))
-	dir, names := objects(t, b)
-	if len(names) != 1 || b.Puts.Load() != before {
-		t.Errorf("objects %v, %d more uploads", names, b.Puts.Load()-before)
-	}
-	wantOnce(t, dir, 10)
 }
 
 // TestHostsThatShareKeysTakeTurns has two feeds with the same keys, as without %(host)s.

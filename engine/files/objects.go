@@ -16,6 +16,7 @@ import (
 const (
 	callTime = 20 * time.Second
 	noteSize = 64 << 10 // of a note, at most, in bytes
+	mostType = 200      // bytes of a Content-Type that a bucket gets
 )
 
 // claimed is what a claim holds: not every server takes an empty object.
@@ -110,9 +111,13 @@ func (b *objects) keep(ctx context.Context, from *os.File, e Entry, contentType 
 		return err
 	}
 	if err != nil || size != e.Size {
-		ctx, cancel := context.WithTimeout(ctx, b.uploads)
+		uploading, cancel := context.WithTimeout(ctx, b.uploads)
 		defer cancel()
-		if err := b.bucket.PutFile(ctx, b.key(e.Path), from.Name(), bucket.PutOptions{Type: cleanType(contentType)}); err != nil {
+		err := b.bucket.PutFile(uploading, b.key(e.Path), from.Name(), bucket.PutOptions{Type: cleanType(contentType)})
+		if bucket.RefusesObject(err) || err != nil && uploading.Err() != nil && ctx.Err() == nil {
+			return &FileError{err}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -127,7 +132,10 @@ func cleanType(contentType string) string {
 		return ""
 	}
 	clean := mime.FormatMediaType(media, params) // in ASCII
-	if len(clean) > 200 {
+	switch {
+	case len(media) > mostType:
+		return ""
+	case len(clean) > mostType:
 		return media
 	}
 	return clean

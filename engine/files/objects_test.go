@@ -122,6 +122,8 @@ func TestOddContentTypes(t *testing.T) {
 		"text/\x00html":                         "",
 		"":                                      "",
 		"a/b; x=" + strings.Repeat("y", 10_000): "a/b",
+		"a/" + strings.Repeat("y", 10_000):      "",
+		strings.Repeat("y", 10_000) + "; x=y":   "",
 	} {
 		if got := cleanType(given); got != want {
 			t.Errorf("%.50q: %q, want %q", given, got, want)

@@ -31,14 +31,21 @@ type Entry struct {
 	Fetched  time.Time `json:"fetched"`
 }
 
-// Store is a folder or a bucket of files, named by their content, with a note for each URL. Processes and hosts may share it: a file and a
+// Store is a folder or a bucket of files, named by their content, with a note for each URL and login. Processes and hosts may share it: a file and a
 // note appear whole or not at all, and what is there is never changed.
 type Store struct {
 	Options
 	keeper keeper
+	login  string // whose files these are, "" for everybody's
 	now    func() time.Time
 	sweep  *sync.Once
 }
+
+// FileError is that a store takes all but this one file.
+type FileError struct{ Err error }
+
+func (e *FileError) Error() string { return e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
 
 // keeper is where files and notes lie. Names have slashes, and what is not there is fs.ErrNotExist.
 type keeper interface {
@@ -74,8 +81,19 @@ func NewStore(o Options, outside Outside) (*Store, error) {
 	return s, nil
 }
 
-// note is where what is known of a URL lies.
+// As is the store for one login: its sites may show it what they show nobody else, so it has notes and claims of its own. Equal contents lie
+// there once all the same.
+func (s *Store) As(login string) *Store {
+	own := *s
+	own.login = login
+	return &own
+}
+
+// note is where what is known of a URL lies. No URL has a line break.
 func (s *Store) note(u string) string {
+	if s.login != "" {
+		u = s.login + "\n" + u
+	}
 	sum := sha1.Sum([]byte(u))
 	name := hex.EncodeToString(sum[:])
 	return path.Join("urls", name[:2], name+".json")

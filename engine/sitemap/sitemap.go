@@ -37,8 +37,8 @@ type Entry struct {
 	Alternates []string // the same page in other languages
 }
 
-// Parse reads a sitemap. A body that is damaged, too large or too long gives what was read until there, with Cut set. It fails when there
-// is nothing to give, and when ctx ends.
+// Parse reads a sitemap. A body that is damaged, too large or too long gives what was read until there, with Cut set. It fails for
+// what does not begin as a sitemap, and when ctx ends.
 func Parse(ctx context.Context, body []byte) (*Sitemap, error) { return parse(ctx, body, MaxSize) }
 
 func parse(ctx context.Context, body []byte, most int) (*Sitemap, error) {
@@ -56,15 +56,14 @@ func parse(ctx context.Context, body []byte, most int) (*Sitemap, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case len(p.found.Pages)+len(p.found.Sitemaps) > 0:
+	case p.rooted || p.entries() > 0:
 		p.found.Cut = err
 		return &p.found, nil
 	case err != nil:
 		return nil, fmt.Errorf("no sitemap: %w", err)
-	case !p.rooted:
+	default:
 		return nil, errors.New("no sitemap: neither <urlset> nor <sitemapindex>")
 	}
-	return &p.found, nil
 }
 
 // parser goes through the tags of a sitemap. Elements are known by their names without prefix and their depth below an entry.
@@ -73,6 +72,7 @@ type parser struct {
 	bytes  *reader
 	found  Sitemap
 	rooted bool   // there was a urlset or a sitemapindex
+	open   bool   // and its end is still to come
 	kind   string // of the entry: url or sitemap, "" outside
 	depth  int    // below the entry
 	entry  Entry
@@ -90,7 +90,7 @@ func (p *parser) run(ctx context.Context) error {
 		p.bytes.token = maxToken
 		token, err := p.xml.RawToken() // which keeps no record of open elements, so depth costs nothing
 		if err != nil {
-			if errors.Is(err, io.EOF) && p.kind == "" {
+			if errors.Is(err, io.EOF) && p.kind == "" && !p.open {
 				return nil
 			}
 			if errors.Is(err, io.EOF) {
@@ -100,11 +100,12 @@ func (p *parser) run(ctx context.Context) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			p.start(t)
-		case xml.EndElement:
-			if p.end(t.Name.Local); len(p.found.Pages)+len(p.found.Sitemaps) == MaxEntries {
+			if isEntry(t.Name.Local) && p.entries() == MaxEntries {
 				return fmt.Errorf("it has more than %d entries", MaxEntries)
 			}
+			p.start(t)
+		case xml.EndElement:
+			p.end(t.Name.Local)
 		case xml.CharData:
 			if p.text != nil && len(*p.text)+len(t) <= maxText {
 				*p.text += string(t)
@@ -113,13 +114,19 @@ func (p *parser) run(ctx context.Context) error {
 	}
 }
 
+func (p *parser) entries() int { return len(p.found.Pages) + len(p.found.Sitemaps) }
+
+func isEntry(name string) bool { return name == "url" || name == "sitemap" }
+
+func isRoot(name string) bool { return name == "urlset" || name == "sitemapindex" }
+
 func (p *parser) start(t xml.StartElement) {
 	switch name := t.Name.Local; {
-	case name == "url" || name == "sitemap":
+	case isEntry(name):
 		p.kind, p.depth, p.entry, p.text = name, 0, Entry{}, nil
 		return
-	case name == "urlset" || name == "sitemapindex":
-		p.rooted = true
+	case isRoot(name):
+		p.rooted, p.open = true, true
 		return
 	case p.kind == "":
 		return
@@ -157,6 +164,9 @@ func (p *parser) alternate(attrs []xml.Attr) {
 
 func (p *parser) end(name string) {
 	p.text = nil
+	if isRoot(name) {
+		p.open = false
+	}
 	if name != p.kind {
 		p.depth--
 		return

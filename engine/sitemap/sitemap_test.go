@@ -59,6 +59,7 @@ func TestParse(t *testing.T) {
 		{"no root", `<url><loc>http://a.test/</loc></url>`, "http://a.test/@"},
 		{"entities of HTML and unknown ones", `<urlset><url><loc>http://a.test/&eacute;&none;&</loc></url></urlset>`, "http://a.test/é&none;&@"},
 		{"empty", `<urlset></urlset>`, ""},
+		{"empty in one tag", `<sitemapindex/>`, ""},
 		{"a comment in a loc", `<urlset><url><loc>http://a.test/<!-- x -->1</loc></url></urlset>`, "http://a.test/1@"},
 	} {
 		s, err := Parse(t.Context(), []byte(c.body))
@@ -101,7 +102,12 @@ func TestHostileSitemaps(t *testing.T) {
 		{"one tag of 3 MB", []byte(first + "<a " + strings.Repeat(`b="" `, 600_000) + ">"), "1024 KB", 1},
 		{"one text of 3 MB", []byte(first + strings.Repeat("x", 3<<20) + entry), "1024 KB", 1},
 		{"a comment of 3 MB", []byte(first + "<!--" + strings.Repeat("x", 3<<20) + "-->" + entry), "1024 KB", 1},
-		{"never closed", []byte(first + strings.Repeat("<a>", 1<<20)), "", 1},
+		{"never closed", []byte(first + strings.Repeat("<a>", 1<<20)), "unexpected EOF", 1},
+		{"cut off between entries", []byte(first), "unexpected EOF", 1},
+		{"a second root, cut off", []byte(first + `</urlset><urlset>` + entry), "unexpected EOF", 2},
+		{"more after the end", []byte(first + `</urlset><!-- made by x --><p>x`), "", 1},
+		{"as many entries as there may be", []byte(first + strings.Repeat(entry, MaxEntries-1) + `</urlset>`), "", MaxEntries},
+		{"one more", []byte(first + strings.Repeat(entry, MaxEntries) + `</urlset>`), "50000 entries", MaxEntries},
 		{"5 MB", []byte(first + strings.Repeat("<a></a>", 5<<20/7)), "4 MB", 1},
 		{"gzip of 60 MB", zipped(t, first+strings.Repeat("<a></a>", 60<<20/7)), "4 MB", 1},
 		{"too many entries", []byte(first + strings.Repeat(entry, 60_000)), "50000 entries", MaxEntries},
@@ -136,6 +142,16 @@ func TestHostileSitemaps(t *testing.T) {
 			}
 			runtime.KeepAlive(s)
 		})
+	}
+}
+
+// What ends before its first entry is no empty sitemap.
+func TestSitemapsCutOffAtTheirBeginning(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`<urlset>`, `<sitemapindex xmlns="x">`, `<urlset><url>`, `<urlset><url><loc>http://a.te`, `<urlset></sitemap>`, "<urlset>\x00", string(zipped(t, "<urlset>"))} {
+		if s, err := Parse(t.Context(), []byte(body)); err != nil || s.Cut == nil || show(s) != "" {
+			t.Errorf("%q: %+v, %v", body, s, err)
+		}
 	}
 }
 

@@ -48,17 +48,16 @@ end
 
 -- answer_again is for leases whose answer was lost: their pages start now, and not when they were handed out, so their slots wait from now on.
 -- A slot in which another page has started since, or that is held, gets its page back.
-local function answer_again(ids)
-  local asked, names, again, back = {}, {}, {}, {}
-  for i, rec in ipairs(redis.call('HMGET', inflight, unpack(ids))) do
-    if rec then
-      local _, slot, _, member = parse(rec)
+local function answer_again(ids, records)
+  local asked, names, again, back, renewed = {}, {}, {}, {}, {}
+  for i = 1, #ids do
+    if records[i] then
+      local _, slot, _, member = parse(records[i])
       asked[#asked + 1] = {ids[i], slot, member}
       names[#names + 1] = slot
       ids[#asked] = ids[i]
     end
   end
-  if #asked == 0 then return false end
   local own, score = redis.call('HMGET', rules, unpack(names)), redis.call('ZMSCORE', slots, unpack(names))
   local expiry, slow = redis.call('ZMSCORE', leases, unpack(ids, 1, #asked)), slow_of(names)
   for i, one in ipairs(asked) do
@@ -67,27 +66,45 @@ local function answer_again(ids)
     if random then longest = wait * 1.5 end
     if upon >= PARK then park = PARK end
     local next = upon - park
-    if wait > 0 and now < next and next > tonumber(expiry[i] or 0) - tonumber(ARGV[3]) + longest then
+    if now < next and next > tonumber(expiry[i] or 0) - tonumber(ARGV[3]) + longest then
       back[#back + 1] = one[1]
     else
       if wait > 0 and next < now + wait then
         again[#again + 1] = now + wait + park
         again[#again + 1] = names[i]
       end
+      renewed[#renewed + 1] = upto
+      renewed[#renewed + 1] = one[1]
       for k = 1, 3 do out[#out + 1] = one[k] end
     end
   end
   if #back > 0 then giveback(back, 0, max) end
+  redis.call('ZREM', slots, '@')                    -- what is allowed out of memory goes first; '@' is no slot's name
+  if #renewed > 0 then redis.call('ZADD', leases, unpack(renewed)) end
   if #again > 0 then redis.call('ZADD', slots, unpack(again)) end
   out[5] = redis.call('HGET', meta, 'pending') or '0'
-  return true
 end
 
--- a question that is asked again may overtake itself, so the first lease is looked for in any case
-if redis.call('HGET', inflight, nonce .. ':1') or ARGV[13] == '1' then
-  local ids = {'-'}
-  for i = 1, n do ids[i] = nonce .. ':' .. i end
-  if answer_again(ids) then return out end
+-- A question that is asked again may overtake itself. The copy that was sent first then finds leases that run: nobody waits for its answer any
+-- more, and it changes nothing.
+local ids, asked_before = {'-'}, false
+for i = 1, n do ids[i] = nonce .. ':' .. i end
+local running_since = redis.call('HMGET', inflight, unpack(ids))
+for i = 1, #ids do
+  if running_since[i] then asked_before = true end
+end
+if asked_before then
+  if ARGV[13] == '1' then
+    answer_again(ids, running_since)
+    return out
+  end
+  for i = 1, #ids do
+    if running_since[i] then
+      local _, slot, _, member = parse(running_since[i])
+      for _, v in ipairs({ids[i], slot, member}) do out[#out + 1] = v end
+    end
+  end
+  return out
 end
 
 local function wake_delayed(due)
@@ -186,7 +203,7 @@ local function pop(slot, want)
 end
 
 -- drop takes requests of a slot that has had all its pages out of its queue. Up to want of those for files of items are handed out.
-local dropped, told = 0, {}
+local DROPS, dropped, told = 1000, 0, {}            -- in one script, about
 local function drop(slot, want, record)
   local kept_suspects, got, back, n = suspects, {}, {}, 0
   suspects = 1e9
@@ -224,7 +241,7 @@ end
 local expiry, records, count = {}, {}, 0
 if budget > 0 then redis.call('HLEN', stats) end
 for round = 1, 8 do
-  if n <= 0 then break end
+  if n <= 0 or dropped >= DROPS then break end
   local ready = redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n)
   if #ready == 0 then break end
   local running = redis.call('HMGET', busy, unpack(ready))
@@ -240,7 +257,9 @@ for round = 1, 8 do
     local want = math.min(limit - b, n)
     if wait > 0 and want > 1 then want = 1 end
     local got, more, shared, held = {}, true, false, false
-    if open <= 0 then
+    if open <= 0 and dropped >= DROPS then
+      more = true                                   -- the next lease goes on
+    elseif open <= 0 then
       got, more, shared, held = drop(slot, want, had_pages[i])
     elseif want > 0 then
       got, more, shared, held = pop(slot, want)
@@ -294,8 +313,9 @@ if count + dropped > 0 then
   redis.call('HSET', meta, 'pending', left, 'dequeued', string.format('%.0f', (tonumber(state[4] or 0) or 0) + count))
 end
 if dropped > 0 then
-  redis.call('HINCRBY', stats, 'scheduler/done', dropped)
-  redis.call('HINCRBY', stats, 'closespider_pagecount_per_slot/dropped', dropped)
+  local was = redis.call('HMGET', stats, 'scheduler/done', 'closespider_pagecount_per_slot/dropped')
+  redis.call('HSET', stats, 'scheduler/done', string.format('%.0f', (tonumber(was[1] or 0) or 0) + dropped),
+    'closespider_pagecount_per_slot/dropped', string.format('%.0f', (tonumber(was[2] or 0) or 0) + dropped))
   for _, slot in ipairs(told) do out[4] = out[4] .. '\n' .. slot end
 end
 if n > 0 then                                       -- nothing more now: say when to ask again

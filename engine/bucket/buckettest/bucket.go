@@ -19,12 +19,13 @@ import (
 // Bucket is a bucket named "pages", which can be told to misbehave.
 type Bucket struct {
 	URL     string
-	Status  atomic.Int32        // answered to everything, 0 for none
-	Refused atomic.Int32        // answered to what writes, 0 for none
-	Simple  atomic.Bool         // it knows no conditional PUT, and says so
-	Lose    atomic.Bool         // the next PUT arrives, and its answer does not
-	Puts    atomic.Int32        // and POSTs
-	Hold    func(*http.Request) // nil unless set before the first request; may keep a request waiting
+	Status  atomic.Int32            // answered to everything, 0 for none
+	Refused atomic.Int32            // answered to what writes, 0 for none
+	Simple  atomic.Bool             // it knows no conditional PUT, and says so
+	Lose    atomic.Int32            // so many PUTs and POSTs arrive, and their answers do not
+	Refuse  func(*http.Request) int // nil unless set before the first request; answered to the request, 0 for none
+	Puts    atomic.Int32            // and POSTs
+	Hold    func(*http.Request)     // nil unless set before the first request; may keep a request waiting
 	backend gofakes3.Backend
 	handler http.Handler
 }
@@ -47,6 +48,12 @@ func (b *Bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.Hold != nil {
 		b.Hold(r)
 	}
+	if b.Refuse != nil {
+		if status := b.Refuse(r); status != 0 {
+			refuse(w, int32(status))
+			return
+		}
+	}
 	writes := r.Method != http.MethodGet && r.Method != http.MethodHead
 	switch {
 	case b.Status.Load() != 0:
@@ -62,10 +69,9 @@ func (b *Bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPut || r.Method == http.MethodPost {
 		b.Puts.Add(1)
 		unsign(r)
-		if b.Lose.Load() {
+		if b.Lose.Add(-1) >= 0 {
 			b.handler.ServeHTTP(httptest.NewRecorder(), r)
-			w.WriteHeader(http.StatusServiceUnavailable)
-			b.Status.Store(http.StatusServiceUnavailable)
+			refuse(w, http.StatusServiceUnavailable)
 			return
 		}
 	}

@@ -2,6 +2,7 @@
 --   cookies         number of the last change: workers ask for what came after the one that they know
 --   cookies_bytes   how much the fields of cookies hold
 --   cookies_floor   changes up to this one may be forgotten: who knows fewer asks for all
+--   cookies_until   ms: after it all of them have expired. A time to live of the keys would let a full Redis throw one of them away.
 -- Beyond these limits the cookies whose last change is the longest ago go; a worker notes the use of one as a change, once an hour.
 local COOKIES, COOKIE_BYTES = 100000, 67108864
 local COOKIE_TTL = 2592000000   -- ms after the last change of all
@@ -52,12 +53,23 @@ local function weigh_cookies(from, flags)
     end
   end
   if #fields == 0 then return end
-  local state, count = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor'), redis.call('ZCARD', cookie_changes)
-  local w = {number = tonumber(state[1] or 0), bytes = tonumber(state[2] or 0), floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
-  if count == 0 then w.bytes = 0 end                -- they have expired
+  local state, count = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor', 'cookies_until'), redis.call('ZCARD', cookie_changes)
+  local w = {number = tonumber(state[1] or 0) or 0, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
+  redis.call('HLEN', cookies)
+  if now > (tonumber(state[4] or 0) or 0) then      -- none yet, or they have expired
+    w.expired = true
+    if state[1] then w.number = w.number + 1 end    -- so that everybody asks for all
+    w.floor = string.format('%.0f', w.number)
+    count = 0
+  end
+  if count == 0 then w.bytes = 0 end
   for i = 1, #fields, 1000 do
     local j = math.min(i + 999, #fields)
     local known = redis.call('ZMSCORE', cookie_changes, unpack(fields, i, j))
+    if w.expired then
+      was = {}
+      known = {}
+    end
     for k = i, j do
       local f, old = fields[k], olds[k]
       w.number = w.number + 1
@@ -74,17 +86,17 @@ local function weigh_cookies(from, flags)
       end
     end
   end
-  make_room(w, values, count)
+  if not w.expired then make_room(w, values, count) end
   return w
 end
 
 local function write_cookies(w)
+  if w.expired then redis.call('UNLINK', cookies, cookie_changes) end
   each('ZADD', cookie_changes, w.changes)
   each('HSET', cookies, w.set)
   each('HDEL', cookies, w.gone)
   each('HDEL', cookies, w.forgotten)
   each('ZREM', cookie_changes, w.forgotten)
-  redis.call('HSET', meta, 'cookies', string.format('%.0f', w.number), 'cookies_bytes', string.format('%.0f', math.max(w.bytes, 0)), 'cookies_floor', w.floor)
-  redis.call('PEXPIRE', cookies, COOKIE_TTL)
-  redis.call('PEXPIRE', cookie_changes, COOKIE_TTL)
+  redis.call('HSET', meta, 'cookies', string.format('%.0f', w.number), 'cookies_bytes', string.format('%.0f', math.max(w.bytes, 0)), 'cookies_floor', w.floor,
+    'cookies_until', string.format('%.0f', now + COOKIE_TTL))
 end

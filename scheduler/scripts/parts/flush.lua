@@ -53,7 +53,7 @@ local function flush()
   redis.call('UNLINK', slots, busy, leases, inflight, delayed, dupefilter, pages, holds, throttle, cookies, cookie_changes)
   local change = redis.call('HGET', meta, 'cookies')
   if change then                                    -- whoever has copies of them is to ask for all
-    local number = string.format('%.0f', change + 1)
+    local number = string.format('%.0f', (tonumber(change) or 0) + 1)
     redis.call('HSET', meta, 'cookies', number, 'cookies_floor', number, 'cookies_bytes', 0)
   end
   redis.call('HDEL', meta, 'finished', 'task_added', 'throttled')
