@@ -264,6 +264,12 @@ func TestCookiesEndWithAFlushAndWithTheirTime(t *testing.T) {
 		if all := k.news(k.Frontier, copied); !all || fmt.Sprint(copied) != "map[ b:2]" || len(k.redisCookies()) != 1 {
 			t.Errorf("after their time and a new one: all %v, %q, in redis %q", all, copied, k.redisCookies())
 		}
+		k.rdb.HSet(k.ctx, k.keys.meta, "cookies_until", 1)
+		k.add(get("3"))
+		k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: []CookieChange{set("", "b", "2")}}) // as before, which is void
+		if all := k.news(k.Frontier, copied); !all || fmt.Sprint(copied) != "map[ b:2]" {
+			t.Errorf("after their time and the same once more: all %v, %q", all, copied)
+		}
 		if err := k.client.Flush(k.ctx, k.cfg.Spider, k.cfg.Keys, FlushOptions{Force: true}); err != nil {
 			t.Fatal(err)
 		}
