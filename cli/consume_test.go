@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,7 +50,7 @@ func killConsumers(t *testing.T, kind, work string) {
 		return slices.Collect(strings.FieldsSeq(string(b[:bytes.LastIndexByte(b, '\n')+1])))
 	}
 	start := func() *process {
-		line := fmt.Sprintf("exec luacrawl items consume blog --redis %s --hold 1s --batch %d %s", redis.URL(), batch, work)
+		line := fmt.Sprintf("exec luacrawl items consume blog --redis %s --hold 5s --batch %d %s", redis.URL(), batch, work)
 		return startCommand(t, "sh", dir, "-c", line)
 	}
 	consumers := []*process{start(), start()}
@@ -84,5 +86,35 @@ func killConsumers(t *testing.T, kind, work string) {
 	left := redis.Strings("KEYS", "blog:items*")
 	if want := map[string]string{"stream": "blog:items"}[kind]; strings.Join(left, " ") != want {
 		t.Errorf("keys are left: %q", left)
+	}
+}
+
+// TestInterruptAtATerminal sends an interrupt to all processes of the foreground, as Ctrl-C does: the command ends its batch all the same.
+func TestInterruptAtATerminal(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t, redistest.Options{})
+	redis.Strings("RPUSH", "blog:items", "1", "2")
+	dir := t.TempDir()
+	const work = "read n; echo $n >>begun; while [ ! -e go ]; do sleep 0.02; done; echo $n >>ended"
+	cmd := exec.Command("luacrawl", "items", "consume", "blog", "--redis", redis.URL(), "--batch", "1", "--follow", "--", "sh", "-c", work)
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setpgid: true}
+	p := startProcess(t, cmd)
+	has := func(name string) bool {
+		b, _ := os.ReadFile(filepath.Join(dir, name))
+		return string(b) == "1\n"
+	}
+	eventually(t, time.Minute, "a batch is begun", func() bool { return has("begun") })
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.wantExit(t, time.Minute, 130)
+	if !has("ended") {
+		t.Errorf("the command was ended by the interrupt\n%s", p.output)
+	}
+	if left := redis.Strings("LRANGE", "blog:items", "0", "-1"); !slices.Equal(left, []string{"2"}) {
+		t.Errorf("left: %q", left)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -13,7 +14,7 @@ import (
 func linesFrom(items []string) []byte {
 	var b bytes.Buffer
 	for _, item := range items {
-		b.WriteString(itemLine(item))
+		b.WriteString(itemLine(item, false))
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
@@ -42,7 +43,8 @@ func (p *program) printBatch(ctx context.Context, items []string) error {
 	}
 }
 
-// commandOf gives each batch to a command of its own. An interrupt lets it end, a second one ends it.
+// commandOf gives each batch to a command of its own. An interrupt lets it end, a second one ends it with all that it has started: it is in
+// a process group of its own, which Ctrl-C at a terminal does not reach.
 func (p *program) commandOf(t *target, command []string) func(context.Context, []string) error {
 	killed, kill := context.WithCancel(context.Background())
 	t.stop.onSecond(kill)
@@ -50,6 +52,8 @@ func (p *program) commandOf(t *target, command []string) func(context.Context, [
 		cmd := exec.CommandContext(killed, command[0], command[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(linesFrom(items)), p.Out, p.Err
 		cmd.Env = p.Environ
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		cmd.WaitDelay = blockedWrite // for a child that keeps the pipes
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("command %s: %v", strings.Join(command, " "), err) // its exit code is not ours

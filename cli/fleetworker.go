@@ -140,7 +140,7 @@ func (w *fleetWorker) remarks() []string {
 			all = append(all, fmt.Sprintf("%s: %s", s.Spider, oneLine(s.Error, 300)))
 		}
 		if s.SinkDown != "" {
-			all = append(all, fmt.Sprintf("%s waits for %s, which takes no items", s.Spider, oneLine(s.SinkDown, 100)))
+			all = append(all, waitsForSink(s.Spider, s.SinkDown))
 		}
 	}
 	return all

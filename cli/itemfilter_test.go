@@ -40,11 +40,19 @@ func TestItemConditions(t *testing.T) {
 
 func TestItemLine(t *testing.T) {
 	t.Parallel()
-	for item, want := range map[string]string{
-		`{"a":1}`: `{"a":1}`, "{\n \"a\": \"<&>\"\r\n}": `{"a":"<&>"}`, "x": "x", "x\ny": `"x\ny"`, "": "", "\n": `"\n"`, "{\"a\":\"\n\"}": `"{\"a\":\"\n\"}"`,
+	for _, c := range []struct{ item, want, must string }{
+		{`{"a":1}`, `{"a":1}`, `{"a":1}`},
+		{"{\n \"a\": \"<&>\"\r\n}", `{"a":"<&>"}`, `{"a":"<&>"}`},
+		{"5", "5", "5"},
+		{"x", "x", `"x"`},
+		{"x\x1b", "x\x1b", `"x\u001b"`},
+		{"x\ny", `"x\ny"`, `"x\ny"`},
+		{"", "", `""`},
+		{"\n", `"\n"`, `"\n"`},
+		{"{\"a\":\"\n\"}", `"{\"a\":\"\n\"}"`, `"{\"a\":\"\n\"}"`},
 	} {
-		if got := itemLine(item); got != want {
-			t.Errorf("%q: %s, want %s", item, got, want)
+		if got, must := itemLine(c.item, false), itemLine(c.item, true); got != c.want || must != c.must {
+			t.Errorf("%q: %s, want %s; where it must be JSON %s, want %s", c.item, got, c.want, must, c.must)
 		}
 	}
 }

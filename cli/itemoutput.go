@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 )
 
 // itemFile is where "luacrawl items" writes: a file that has its name only when it is whole, or standard output.
@@ -20,7 +22,9 @@ func openItemFile(name string, stdout io.Writer) (*itemFile, error) {
 	if name == "" || name == "-" {
 		return &itemFile{Writer: stdout}, nil
 	}
-	f := &itemFile{name: name, part: name + ".part"}
+	// a name that no feed has open, nor another export into the same file
+	part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%08x.part", filepath.Base(name), rand.Uint32()))
+	f := &itemFile{name: name, part: part}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -33,7 +37,10 @@ func openItemFile(name string, stdout io.Writer) (*itemFile, error) {
 	if f.part == "" {
 		f.file, err = os.OpenFile(name, os.O_WRONLY, 0)
 	} else {
-		f.file, err = os.Create(f.part)
+		f.file, err = os.OpenFile(f.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		path.Path = name // the one that a person knows
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--output: %w", err)

@@ -14,9 +14,9 @@ import (
 	"luacrawl/engine/export"
 )
 
-const itemsHelp = `Items are printed oldest first, whether Redis keeps them as a list or a stream: as they are stored, one JSON object a line, which is what
---json means here too, or as --format says. What somebody has pushed that is no JSON object is passed on as it is, in one line (as a JSON
-string if it has several); other formats, --fields and --where leave it out and say so.
+const itemsHelp = `Items are printed oldest first, whether Redis keeps them as a list or a stream: as they are stored, one JSON object a line, or as --format
+says. What somebody has pushed that is no JSON object is passed on as it is, in one line (as a JSON string if it has several, and with --json
+if it is no JSON at all); other formats, --fields and --where leave it out and say so. A terminal gets blanks for control characters.
 
 --where takes FIELD, an operator and a value: = != ~ !~ (a regular expression) > >= < <=. Of two numbers the values are compared, of other
 things the texts, so 'seen>2026-11' works. A field that is not there, or null, is the empty text. With several all must hold.
@@ -108,7 +108,7 @@ func (p *program) items(ctx context.Context, c *cli.Context, t *target, s *itemS
 	if err != nil {
 		return err
 	}
-	out, err := openItemFile(c.String("output"), p.Out)
+	out, err := openItemFile(c.String("output"), onTerminal(p.Out))
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *program) items(ctx context.Context, c *cli.Context, t *target, s *itemS
 	if err != nil {
 		return out.close(usageError(err))
 	}
-	w := &itemWriter{selection: s, encoder: encoder, raw: encoder.Format() == "jsonl" && len(config.Fields) == 0}
+	w := &itemWriter{selection: s, encoder: encoder, raw: encoder.Format() == "jsonl" && len(config.Fields) == 0, json: c.Bool("json")}
 	err = w.all(ctx, c.Bool("follow"))
 	stopped := ctx.Err() != nil && c.Bool("follow") // which is how it ends
 	if err == nil || stopped {

@@ -110,6 +110,7 @@ type itemWriter struct {
 	selection *itemSelection
 	encoder   *export.Encoder
 	raw       bool // items are printed as they are stored
+	json      bool // and what is no JSON as a JSON string
 	gone      bool // it was said that items were taken out meanwhile
 }
 
@@ -165,7 +166,7 @@ func (w *itemWriter) print(ctx context.Context) error {
 
 func (w *itemWriter) one(item string) error {
 	if w.raw {
-		return w.encoder.Line(itemLine(item))
+		return w.encoder.Line(itemLine(item, w.json))
 	}
 	refused, err := w.encoder.Encode([]byte(item))
 	if refused != nil {
@@ -200,9 +201,10 @@ func (w *itemWriter) follow(ctx context.Context) error {
 	return nil
 }
 
-// itemLine is an item without line breaks: what is JSON stays the same JSON, anything else becomes a JSON string.
-func itemLine(item string) string {
-	if !strings.ContainsAny(item, "\r\n") {
+// itemLine is an item without line breaks: what is JSON stays the same JSON, anything else becomes a JSON string, if it must.
+func itemLine(item string, must bool) string {
+	broken := strings.ContainsAny(item, "\r\n")
+	if !broken && !(must && !json.Valid([]byte(item))) {
 		return item
 	}
 	var b bytes.Buffer

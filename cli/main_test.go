@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -143,17 +144,21 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor is "waitfor FILE REGEXP": it returns when a line of the file matches.
+// waitFor is "waitfor FILE REGEXP": it returns when a line of the file matches. FILE may be a pattern of one file.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: waitfor FILE REGEXP")
 	}
 	want := regexp.MustCompile("(?m)" + args[1])
+	var b []byte
 	if !poll(10*time.Second, func() bool {
-		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		files, err := filepath.Glob(ts.MkAbs(args[0]))
+		if err != nil || len(files) != 1 {
+			return false
+		}
+		b, err = os.ReadFile(files[0])
 		return err == nil && want.Match(b)
 	}) {
-		b, _ := os.ReadFile(ts.MkAbs(args[0]))
 		ts.Fatalf("%s never matched %q:\n%s", args[0], args[1], b)
 	}
 }

@@ -36,8 +36,16 @@ func startCommand(t *testing.T, command, dir string, args ...string) *process {
 // startEnvironment is startCommand with more variables in its environment.
 func startEnvironment(t *testing.T, command, dir string, environment []string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(command, args...), output: &lockedBuffer{}, exited: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.output, p.output, slices.Concat(os.Environ(), []string{privateAllowed, robotsOff}, environment)
+	cmd := exec.Command(command, args...)
+	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{privateAllowed, robotsOff}, environment)
+	return startProcess(t, cmd)
+}
+
+// startProcess starts what somebody has made ready.
+func startProcess(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, output: &lockedBuffer{}, exited: make(chan struct{})}
+	p.Stdout, p.Stderr = p.output, p.output
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const seedBatch = 1000
 
 const seedHelp = `Seeds go to the spider's start_urls key, from which a run takes them: now if one is waiting, else when
 the next one starts. A seed is a URL, or a JSON object with url, method, headers, cookies, body, meta, priority, callback,
-cb_kwargs, dont_filter; or whatever the spider's make_request_from_data reads. Unlike --seed of run, a seed is crawled
+cb_kwargs, dont_filter, slot; or whatever the spider's make_request_from_data reads. Unlike --seed of run, a seed is crawled
 even if its URL was crawled before.
 
 Examples:

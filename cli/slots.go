@@ -32,10 +32,10 @@ func (p *program) slotsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "slots",
 		Usage:       "show what each site waits for, or set delay and concurrency of one",
-		UsageText:   "luacrawl slots [SPIDER|FILE [SITE...]] [OPTION...]\n   luacrawl slots set|unset [SPIDER|FILE] SITE [NAME=VALUE...] [OPTION...]",
+		UsageText:   "luacrawl slots [SPIDER|FILE [SITE...]] [OPTION...]\n   luacrawl slots set [SPIDER|FILE] SITE NAME=VALUE... [OPTION...]\n   luacrawl slots unset [SPIDER|FILE] SITE [OPTION...]",
 		ArgsUsage:   spiderOrFile,
 		Description: slotsHelp,
-		Flags:       targetFlags(&cli.IntFlag{Name: "limit", Value: 20, Usage: fmt.Sprintf("`N` sites, at most %d", slotsShown)}, jsonFlag()),
+		Flags:       targetFlags(&cli.IntFlag{Name: "limit", Value: 20, Usage: fmt.Sprintf("`N` sites that nobody names, at most %d", slotsShown)}, jsonFlag()),
 		Action: func(c *cli.Context) error {
 			if n := c.Int("limit"); n < 1 || n > slotsShown {
 				return usagef("--limit %d: it is 1 to %d", n, slotsShown)
@@ -56,22 +56,22 @@ func (p *program) slots(ctx context.Context, c *cli.Context, t *target) error {
 		view, err = t.namedSlots(ctx, c.Args().Tail())
 	} else {
 		view, err = t.client.Slots(ctx, t.Spider, t.Keys, c.Int("limit"))
+		view.First = view.First[:min(len(view.First), c.Int("limit"))]
 	}
 	if err != nil {
 		return err
 	}
 	list := slotTable(view.First, view.Time, control.State)
-	shown := view.First[:min(len(view.First), c.Int("limit"))]
 	if c.Bool("json") {
 		out := p.listing(true)
-		for _, s := range shown {
+		for _, s := range view.First {
 			if err := out.add(shownSlot(s, view.Time), nil); err != nil {
 				return out.end(err)
 			}
 		}
 		return out.end(nil)
 	}
-	return p.printSlots(t, view, list, len(shown), control.State)
+	return p.printSlots(t, view, list, len(view.First), control.State)
 }
 
 func (p *program) printSlots(t *target, view scheduler.Slots, list table, n int, state scheduler.State) error {
@@ -101,12 +101,15 @@ func (t *target) namedSlots(ctx context.Context, words []string) (view scheduler
 		if err != nil {
 			return view, err
 		}
+		if slices.ContainsFunc(first, func(s scheduler.Slot) bool { return s.Name == slot }) {
+			continue
+		}
 		if view, err = t.client.Slot(ctx, t.Spider, t.Keys, slot); err != nil {
 			return view, err
 		}
 		first = append(first, view.First...)
 	}
-	view.First = slices.CompactFunc(first, func(a, b scheduler.Slot) bool { return a.Name == b.Name })
+	view.First = first
 	return view, nil
 }
 

@@ -54,6 +54,12 @@ func (p *program) slotUnsetCommand() *cli.Command {
 		Description: "What the spider's file says holds again, and else the settings for all sites.\n\nExample:\n\n  luacrawl slots unset blog www.example.com",
 		Flags:       targetFlags(authorFlag(), jsonFlag()),
 		Action: func(c *cli.Context) error {
+			for _, arg := range c.Args().Slice() {
+				if strings.Contains(arg, "=") {
+					return usagef("slots unset %s: it takes back all that is set for a site; \"luacrawl slots set SPIDER SITE %s=\" takes back one thing",
+						arg, strings.SplitN(arg, "=", 2)[0])
+				}
+			}
 			values := map[string]string{}
 			for _, name := range engine.SlotOptions() {
 				values[name] = ""

@@ -183,13 +183,18 @@ func sinksDown(workers []scheduler.WorkerReport) map[string][]sinkDown {
 	return all
 }
 
+// waitsForSink is the remark on a worker or a spider whose sink takes nothing.
+func waitsForSink(who, sink string) string {
+	return fmt.Sprintf("%s waits for %s, which takes no items", oneLine(who, 100), oneLine(sink, 100))
+}
+
 func writeStatus(out io.Writer, s scheduler.Status, waits []sinkDown) error {
 	fmt.Fprintf(out, "%s: %s\n", s.Spider, state(s))
 	for _, name := range slices.Sorted(maps.Keys(s.Control.Live)) {
 		fmt.Fprintf(out, "  set live: %s=%s\n", name, oneLine(s.Control.Live[name], 200))
 	}
 	for _, w := range waits {
-		fmt.Fprintf(out, "  %s waits for %s, which takes no items\n", oneLine(w.Worker, 100), oneLine(w.Sink, 100))
+		fmt.Fprintln(out, " ", waitsForSink(w.Worker, w.Sink))
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {

@@ -32,7 +32,7 @@ type Consumer struct {
 
 // holding is how a consumer takes items of one type.
 type holding interface {
-	take(ctx context.Context, n int) (Taken, error)
+	take(ctx context.Context, n int) (Taken, error) // sets holds to nil when the items are of another type by now
 	keep(ctx context.Context) error
 	done(ctx context.Context, back bool) (int, error)
 	leave(ctx context.Context) error
@@ -71,18 +71,22 @@ func (c *Consumer) Kind(ctx context.Context) (string, error) {
 
 // Take gives the next items, at most n, and fewer when there are no more. Those that it gave before must be done or back.
 func (c *Consumer) Take(ctx context.Context, n int) (Taken, error) {
-	if c.holds == nil {
-		if kind, err := c.Kind(ctx); err != nil {
-			return Taken{}, err
-		} else if kind == "" {
-			c.holds = &listHolding{c} // what other consumers have left of a list that is empty now
+	for {
+		if c.holds == nil {
+			if kind, err := c.Kind(ctx); err != nil {
+				return Taken{}, err
+			} else if kind == "" {
+				c.holds = &listHolding{c} // what other consumers have left of a list that is empty now
+			}
+		}
+		t, err := c.holds.take(ctx, n)
+		switch {
+		case err != nil:
+			return t, c.explain(ctx, "taking items", err)
+		case c.holds != nil:
+			return t, nil
 		}
 	}
-	t, err := c.holds.take(ctx, n)
-	if err != nil {
-		return t, c.explain(ctx, "taking items", err)
-	}
-	return t, nil
 }
 
 // Keep is a sign of life: items that are worked on for longer than Hold would go to another consumer.
@@ -100,7 +104,8 @@ func (c *Consumer) Every() time.Duration { return min(c.o.Hold/3, time.Second) }
 // Hold is how long items stay with a consumer that gives no sign of life.
 func (c *Consumer) Hold() time.Duration { return c.o.Hold }
 
-// Done ends the items that were taken. kept is false when another consumer got some of them meanwhile, because there was no sign of life.
+// Done ends the items that were taken. kept is false when another consumer got them meanwhile, because there was no sign of life; those of
+// a stream are ended all the same, and it is not known unless the other has done them all before.
 func (c *Consumer) Done(ctx context.Context) (kept bool, err error) {
 	_, kept, err = c.letGo(ctx, false)
 	return kept, err
@@ -113,6 +118,9 @@ func (c *Consumer) Back(ctx context.Context) (int, error) {
 }
 
 func (c *Consumer) letGo(ctx context.Context, back bool) (n int, kept bool, err error) {
+	if c.holds == nil {
+		return 0, false, nil // nothing was ever taken
+	}
 	if n, err = c.holds.done(ctx, back); err != nil {
 		return 0, false, c.explain(ctx, "ending items", err)
 	}

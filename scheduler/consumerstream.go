@@ -9,7 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// streamHolding takes items of a stream as a consumer of a group. The fence is the group's own: an entry is pending with one consumer.
+// streamHolding takes items of a stream as a consumer of a group. An entry is pending with one consumer, but there is no fence: XACK ends
+// entries also that another has claimed meanwhile, so a consumer that was too slow ends them for both and does not learn of it.
 type streamHolding struct {
 	*Consumer
 	ids    []string // in hand, trimmed entries among them

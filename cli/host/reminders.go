@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"luacrawl/engine"
@@ -17,6 +18,17 @@ func Reminders(s engine.Settings) []string {
 		lines = append(lines, fmt.Sprintf("user_agent is %q, by which nobody can reach you: set one with a URL or a mail address, as in \"mycrawler/1.0 (+https://mysite.example/crawler)\"", s.UserAgent))
 	}
 	return lines
+}
+
+// reminded are the reminders that a process has said of one spider.
+type reminded []string
+
+// fresh are those that it has not said of the settings before, which it says now: not again with each crawl that is begun after a failure.
+func (r *reminded) fresh(s engine.Settings) []string {
+	lines := Reminders(s)
+	said := *r
+	*r = lines
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(said, line) })
 }
 
 // hasContact reports a User-Agent by which a site can find out who crawls it: one with a URL or a mail address.

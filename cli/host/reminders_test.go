@@ -45,3 +45,20 @@ func TestWorkersRemind(t *testing.T) {
 	h.says("robots.txt is not obeyed") // as the kit has it
 	h.says(`user_agent is "luacrawl", by which nobody can reach you`)
 }
+
+// A crawl that fails and is begun again says nothing twice; other settings are spoken of anew.
+func TestReminded(t *testing.T) {
+	t.Parallel()
+	var r reminded
+	s := engine.DefaultSettings()
+	for i, c := range []struct {
+		agent string
+		obey  bool
+		lines int
+	}{{"mine", true, 1}, {"mine", true, 0}, {"mine", false, 1}, {"me@mine.example", true, 0}, {"mine", true, 1}, {"yours", true, 1}} {
+		s.UserAgent, s.RobotstxtObey = c.agent, c.obey
+		if got := r.fresh(s); len(got) != c.lines {
+			t.Errorf("%d: %q, want %d lines", i, got, c.lines)
+		}
+	}
+}

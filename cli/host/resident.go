@@ -45,6 +45,7 @@ type resident struct {
 	anew    bool            // the crawl is being ended to begin again with other sinks
 	resting bool            // the crawl has closed itself: only a change begins it again
 	ended   chan crawlEnd
+	said    reminded
 
 	mu      sync.Mutex
 	offered *offer           // guarded by mu; not yet considered
@@ -332,7 +333,7 @@ func (r *resident) start(ctx context.Context) {
 		c.Kill()
 	}
 	r.voice.Notice(fmt.Sprintf("crawling, revision %s", r.spider.Revision()))
-	for _, line := range Reminders(c.settings) {
+	for _, line := range r.said.fresh(c.settings) {
 		r.voice.Notice(line)
 	}
 	go func() {

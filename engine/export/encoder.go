@@ -1,6 +1,8 @@
 package export
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -57,8 +59,11 @@ func (e *Encoder) Learn(item []byte) {
 	}
 }
 
-// Encode writes an item. refused says that this one cannot be written; err, that nothing can.
+// Encode writes an item, a JSON object. refused says that this one cannot be written; err, that nothing can.
 func (e *Encoder) Encode(item []byte) (refused, err error) {
+	if !bytes.HasPrefix(bytes.TrimLeft(item, " \t\r\n"), []byte("{")) {
+		return errors.New("item is not a JSON object"), nil
+	}
 	record := Record{JSON: item}
 	if e.NeedsFields() {
 		e.layout.adopt(e.fields)
