@@ -136,6 +136,65 @@ func TestTwoWorkersShareCookies(t *testing.T) {
 	})
 }
 
+// TestWhatAWorkerKnowsOfACookieMayBeOld: while one waits for a page another commits a cookie; the page that is stored last counts, though its
+// answer says nothing new to the worker that got it.
+func TestWhatAWorkerKnowsOfACookieMayBeOld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ first, fast, slow, want string }{
+		"the same as before": {"x=1", "x=2; Path=/", "x=1", "x=1"},
+		"a removal":          {"", "x=2; Path=/", "x=; Max-Age=0; Path=/", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redis := redistest.URL(t, "miniredis")
+			client, pairs, last := dial(t.Context(), t, redis), newMeeting(), make(chan string, 10)
+			base := serveAll(t, func(w http.ResponseWriter, r *http.Request) {
+				line := ""
+				switch r.URL.Path {
+				case "/first":
+					line = c.first
+				case "/fast":
+					line = c.fast
+					pairs.wait(r.Context(), "both")
+				case "/slow":
+					line = c.slow
+					pairs.wait(r.Context(), "both")
+					for counted := int64(0); counted < 2 && r.Context().Err() == nil; { // until the other one is stored
+						status, err := client.Status(r.Context(), "t", scheduler.Keys{})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						counted = status.Stats["response_received_count"]
+					}
+				case "/last":
+					last <- r.Header.Get("Cookie")
+				}
+				if line != "" {
+					w.Header().Set("Set-Cookie", line)
+				}
+			})
+			spider := passing()
+			spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
+				switch strings.TrimPrefix(r.URL, base) {
+				case "/first":
+					return follow(&scheduler.Request{URL: base + "/slow"}, &scheduler.Request{URL: base + "/fast"}), nil
+				case "/slow":
+					return follow(&scheduler.Request{URL: base + "/last"}), nil
+				}
+				return follow(), nil
+			}
+			fleet(t, redis, spider, 2, cookieSettings(), base+"/first")
+			if len(last) != 1 {
+				t.Fatalf("the last page was asked for %d times", len(last))
+			}
+			if got := <-last; got != c.want {
+				t.Errorf("the last page was asked for with %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // TestCookiesOfALatePageAreForgotten: another worker may have the page by then, and its answer counts.
 func TestCookiesOfALatePageAreForgotten(t *testing.T) {
 	t.Parallel()

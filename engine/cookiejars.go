@@ -51,6 +51,19 @@ func (c *cookieJars) outgoing(jar string, r *scheduler.Request) (header string, 
 	return header, changes, refused
 }
 
+// header is the Cookie header that a request would have now.
+func (c *cookieJars) header(jar, url string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j := c.jars[jar]; j != nil {
+		return j.Header(url, c.now())
+	}
+	return ""
+}
+
+// now is the time by Redis' clock.
+func (c *cookieJars) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
 // incoming takes a page's Set-Cookie headers into a jar.
 func (c *cookieJars) incoming(jar, url string, lines []string) (changes []scheduler.CookieChange, refused []error) {
 	c.change(jar, func(j *cookies.Jar, now time.Time) (made []cookies.Change) {
@@ -65,7 +78,7 @@ func (c *cookieJars) change(jar string, work func(j *cookies.Jar, now time.Time)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.in(jar, func(j *cookies.Jar) {
-		for _, made := range work(j, time.Now().Add(time.Duration(c.ahead.Load()))) {
+		for _, made := range work(j, c.now()) {
 			change := scheduler.CookieChange{Jar: jar, Key: made.Key}
 			if made.Cookie != nil {
 				change.Value = made.Cookie.Encode()

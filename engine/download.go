@@ -100,8 +100,7 @@ func (p *page) redirect(ctx context.Context, resp *Response) {
 	p.count(statRedirects, 1)
 	switch {
 	case p.allowed(&next):
-		toItself := p.newCookies && next.Fingerprint() == p.req.Fingerprint() // "come again with this cookie"
-		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next, Force: toItself})
+		p.out.Children = append(p.out.Children, scheduler.Child{Request: &next, Force: p.comesBack(&next)})
 	case p.files != nil:
 		p.giveUp(ctx, &Failure{Request: p.req, Response: resp, Reason: "bad_redirect", Message: "a redirect that the settings do not let pass"})
 	}

@@ -37,6 +37,7 @@ func member(ctx context.Context, t *testing.T, url string, spider engine.Spider,
 	frontier, err := scheduler.Open(ctx, dial(ctx, t, url), scheduler.Config{
 		Spider: "t", Partition: settings.Partition, Concurrency: settings.ConcurrentRequestsPerDomain, Delay: settings.DownloadDelay, Throttling: settings.Throttling,
 		Lease: settings.Lease, LeaseAttempts: settings.LeaseAttempts, MaxPending: settings.MaxPending, Persist: true, Worker: name,
+		PagesPerSlot: settings.CloseSpiderPageCountPerSlot,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func (p *page) outgoingHeader() (http.Header, error) {
 		return h, nil
 	}
 	cookie, changes, refused := p.jars.outgoing(p.jar, p.req)
+	p.cookie = cookie
 	p.out.Cookies = append(p.out.Cookies, changes...)
 	if len(refused) > 0 {
 		p.cookiesRefused(refused)
@@ -105,7 +106,6 @@ func (p *page) keepCookies(resp *Response) {
 	}
 	changes, refused := p.jars.incoming(p.jar, p.req.URL, lines)
 	p.out.Cookies = append(p.out.Cookies, changes...)
-	p.newCookies = len(changes) > 0
 	p.cookiesRefused(refused)
 }
 

@@ -59,6 +59,35 @@ func TestRetryAfterHoldsTheSlotForTheFleet(t *testing.T) {
 	}
 }
 
+// TestAPanicDoesNotForgetRetryAfter: the site has said it, whatever becomes of its page.
+func TestAPanicDoesNotForgetRetryAfter(t *testing.T) {
+	t.Parallel()
+	var n visits
+	base := serveAll(t, func(w http.ResponseWriter, r *http.Request) {
+		if n.note(r.URL.Path) == 1 {
+			w.Header().Set("Retry-After", "2")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	spider := passing()
+	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
+		if r.Status != http.StatusOK {
+			panic("on purpose")
+		}
+		return follow(), nil
+	}
+	s := openSettings()
+	s.ConcurrentRequests, s.ConcurrentRequestsPerDomain, s.HandleHTTPStatusAll = 1, 1, true
+	fleet(t, redistest.URL(t, "miniredis"), spider, 1, s, base+"/1", base+"/2")
+	paths, times := n.list()
+	if len(times) != 2 {
+		t.Fatalf("asked for %q", paths)
+	}
+	if gap := times[1].Sub(times[0]); gap < time.Second {
+		t.Errorf("the second page came after %s, want 2 s", gap)
+	}
+}
+
 // TestAnAnswer429UsesUpNoTry, but an eternal one ends.
 func TestAnAnswer429UsesUpNoTry(t *testing.T) {
 	t.Parallel()

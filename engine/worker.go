@@ -39,9 +39,10 @@ func (w *worker) do(ctx context.Context, lease scheduler.Lease) (p *page, out *s
 	p = newPage(w.crawl, lease)
 	defer func() {
 		if r := recover(); r != nil {
-			changed := p.out.Cookies // the pages here have them
+			was := p.out
 			p = newPage(w.crawl, lease)
-			p.out.Cookies = changed
+			p.out.Cookies = was.Cookies // the pages here have them
+			p.out.Hold, p.out.HoldWhy, p.out.Answer = was.Hold, was.HoldWhy, was.Answer
 			p.fail(fmt.Errorf("internal error: %v", r))
 			out = p.out
 		}
@@ -76,7 +77,7 @@ type page struct {
 
 	jar          string // of the request
 	keepsCookies bool   // they are sent and kept
-	newCookies   bool   // the response has changed some
+	cookie       string // the header that was sent of them
 }
 
 func newPage(c *Crawl, lease scheduler.Lease) *page {

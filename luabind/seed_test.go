@@ -101,6 +101,7 @@ func TestBadSeeds(t *testing.T) {
 		`{"url":"http://x.test/","cookies":"a=1"}`:         "cookies must be an object of names and values, or a list of objects with name and value",
 		`{"url":"http://x.test/","cookies":{"a":[1]}}`:     "cookies hold a value that is neither a string nor a number",
 		`{"url":"http://x.test/","cookies":[{"value":1}]}`: "cookie 1 of the list has no name",
+		`{"url":"http://x.test/","cookies":{"":"b"}}`:      "it has a cookie that is none: a cookie without a name",
 		`{"url":"http://x.test/","cookies":[1]}`:           "cookies must be a list of objects with name, value, domain and path",
 		`{"url":"http://x.test/","cookies":{"a":"b;c"}}`:   `it has a cookie that is none: cookie "a": ";" in name`,
 		`{"url":"http://x.test/","callback":"othr"}`:       `callback "othr" is no function of the spider; did you mean "other"?`,

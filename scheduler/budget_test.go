@@ -88,6 +88,32 @@ func TestABudgetOfPagesPerSlot(t *testing.T) {
 	})
 }
 
+// A response that no callback gets, a 404 say, is out of the budget.
+func TestIgnoredResponsesAreOutOfTheBudget(t *testing.T) {
+	each(t, Config{PagesPerSlot: 1}, func(t *testing.T, k *kit) {
+		for i := range 6 {
+			k.add(on("a", i))
+		}
+		for range 3 {
+			for _, l := range k.await(k.Frontier, 1) {
+				ignored := page(l)
+				ignored.Stats["httperror/response_ignored_count"] = 1
+				k.commit(ignored)
+			}
+		}
+		if got := k.slot("a.test"); got.Pages != 0 {
+			t.Errorf("%d pages", got.Pages)
+		}
+		k.commit(page(k.await(k.Frontier, 1)[0]))
+		if got := k.slot("a.test"); got.Pages != 1 {
+			t.Errorf("%d pages after one", got.Pages)
+		}
+		if got := k.lease(5); len(got) != 0 || k.check().Pending != 0 {
+			t.Errorf("%d leases beyond the budget", len(got))
+		}
+	})
+}
+
 // Several workers at once, with failures, lost leases and new requests: no slot has a page more than its budget, and each has all of it.
 func TestTheBudgetIsExact(t *testing.T) {
 	const budget, sites, workers = 17, 4, 4

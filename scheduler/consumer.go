@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +27,7 @@ type Consumer struct {
 	keys   keyset
 	o      ConsumerOptions
 	holds  holding // nil until the type of the items is known
+	batch  atomic.Int64
 }
 
 // holding is how a consumer takes items of one type.
@@ -90,8 +93,9 @@ func (c *Consumer) Keep(ctx context.Context) error {
 	return nil
 }
 
-// Every is how often Keep is to be called while items are worked on.
-func (c *Consumer) Every() time.Duration { return c.o.Hold / 3 }
+// Every is how often Keep is to be called while items are worked on. Consumers of a stream go by their own hold when they take over what
+// others have, so a sign of life does not wait for a third of a long one.
+func (c *Consumer) Every() time.Duration { return min(c.o.Hold/3, time.Second) }
 
 // Hold is how long items stay with a consumer that gives no sign of life.
 func (c *Consumer) Hold() time.Duration { return c.o.Hold }
@@ -130,11 +134,14 @@ func (c *Consumer) explain(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, c.client.explain(ctx, c.keys, err))
 }
 
-// listHolding takes items off a list by scripts.
+// listHolding takes items off a list by scripts. Each batch is held under a name of its own, so that a question that a broken connection
+// delivers late ends no other batch.
 type listHolding struct{ *Consumer }
 
+func (h *listHolding) name() string { return h.o.Name + "." + strconv.FormatInt(h.batch.Load(), 10) }
+
 func (h *listHolding) take(ctx context.Context, n int) (Taken, error) {
-	r, err := h.client.run(ctx, h.keys, itemsTakeScript, h.o.Name, n, h.o.Hold.Milliseconds())
+	r, err := h.client.run(ctx, h.keys, itemsTakeScript, h.name(), n, h.o.Hold.Milliseconds())
 	if err != nil {
 		return Taken{}, err
 	}
@@ -150,15 +157,16 @@ func (h *listHolding) take(ctx context.Context, n int) (Taken, error) {
 }
 
 func (h *listHolding) keep(ctx context.Context) error {
-	_, err := h.client.run(ctx, h.keys, itemsKeepScript, h.o.Name, h.o.Hold.Milliseconds())
+	_, err := h.client.run(ctx, h.keys, itemsKeepScript, h.name(), h.o.Hold.Milliseconds())
 	return err
 }
 
 func (h *listHolding) done(ctx context.Context, back bool) (int, error) {
-	r, err := h.client.run(ctx, h.keys, itemsDoneScript, h.o.Name, flag(back))
+	r, err := h.client.run(ctx, h.keys, itemsDoneScript, h.name(), flag(back))
 	if err != nil {
 		return 0, err
 	}
+	h.batch.Add(1)
 	return int(r.num(0)), r.err
 }
 

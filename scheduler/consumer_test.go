@@ -308,3 +308,28 @@ func TestConsumerOfAnotherType(t *testing.T) {
 		}
 	})
 }
+
+// TestLateEndOfABatch: the end of a batch that a broken connection delivers when the next one is in hand leaves that alone.
+func TestLateEndOfABatch(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		c := k.client.Consume(Fleet{Spider: k.cfg.Spider, Keys: k.cfg.Keys}, ConsumerOptions{Name: "w"})
+		k.rdb.RPush(k.ctx, k.keys.items, "1", "2", "3")
+		late := k.take(c, 1)
+		name := (&listHolding{c}).name()
+		if _, err := c.Done(k.ctx); err != nil {
+			t.Fatal(err)
+		}
+		next := k.take(c, 1)
+		for _, back := range []string{"0", "1"} {
+			if _, err := k.run(k.ctx, itemsDoneScript, name, back); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := c.Back(k.ctx); err != nil || n != 1 || fmt.Sprint(late.Items, next.Items) != "[1] [2]" {
+			t.Fatalf("%d came back of %v, after %v, %v", n, next.Items, late.Items, err)
+		}
+		if left := k.rdb.LRange(k.ctx, k.keys.items, 0, -1).Val(); fmt.Sprint(left) != "[2 3]" {
+			t.Errorf("left are %v", left)
+		}
+	})
+}

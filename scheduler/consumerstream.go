@@ -119,7 +119,7 @@ func (h *streamHolding) others(ctx context.Context) (n int64, err error) {
 }
 
 func (h *streamHolding) keep(ctx context.Context) error {
-	_, err := h.idle(ctx, 0)
+	_, err := h.idle(ctx, 0, nil)
 	return err
 }
 
@@ -128,7 +128,7 @@ const handedBack = 1_000_000_000
 
 func (h *streamHolding) done(ctx context.Context, back bool) (n int, err error) {
 	if back {
-		n, err = h.idle(ctx, handedBack)
+		n, err = h.idle(ctx, handedBack, h.ids)
 	} else {
 		n, err = h.ack(ctx)
 	}
@@ -138,13 +138,22 @@ func (h *streamHolding) done(ctx context.Context, back bool) (n int, err error) 
 	return n, err
 }
 
-// idle says how long what is pending with us has been idle: not at all, or for long.
-func (h *streamHolding) idle(ctx context.Context, ms int64) (int, error) {
-	r, err := h.client.run(ctx, h.keys, streamIdleScript, h.o.Group, h.o.Name, ms)
-	if err != nil {
-		return 0, err
+// idle says how long what is pending with us has been idle, not at all or for long: some entries, or with none all of them.
+func (h *streamHolding) idle(ctx context.Context, ms int64, ids []string) (n int, err error) {
+	for from := 0; from == 0 || from < len(ids); from += 1000 {
+		args := []any{h.o.Group, h.o.Name, ms}
+		for _, id := range ids[from:min(from+1000, len(ids))] {
+			args = append(args, id)
+		}
+		r, err := h.client.run(ctx, h.keys, streamIdleScript, args...)
+		if err != nil {
+			return 0, err
+		}
+		if n += int(r.num(0)); r.err != nil {
+			return n, r.err
+		}
 	}
-	return int(r.num(0)), r.err
+	return n, nil
 }
 
 func (h *streamHolding) ack(ctx context.Context) (int, error) {

@@ -81,6 +81,41 @@ func TestCookiesComeWithTheCommitAndReachOthers(t *testing.T) {
 	})
 }
 
+// TestACookieThatIsThereIsNoChange: pages tell of every cookie that their site sets, and few sites set another one each time.
+func TestACookieThatIsThereIsNoChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		pages [][]CookieChange // of a commit each
+		want  string           // number of changes
+		left  jarCopy
+	}{
+		"again":               {[][]CookieChange{{set("", "a", "1")}, {set("", "a", "1")}, {set("", "a", "1"), set("", "a", "1")}}, "1", jarCopy{" a": "1"}},
+		"beside another":      {[][]CookieChange{{set("", "a", "1")}, {set("", "a", "1"), set("", "b", "1")}}, "2", jarCopy{" a": "1", " b": "1"}},
+		"in another jar":      {[][]CookieChange{{set("", "a", "1")}, {set("j", "a", "1")}}, "2", jarCopy{" a": "1", "j a": "1"}},
+		"removed unknown":     {[][]CookieChange{{set("", "a", "1")}, {set("", "b", "")}, {set("", "a", "")}, {set("", "a", "")}}, "2", jarCopy{}},
+		"back to what it was": {[][]CookieChange{{set("", "a", "1")}, {set("", "a", "2"), set("", "a", "1")}}, "2", jarCopy{" a": "1"}}, // a worker may have had them the other way round
+		"gone and back":       {[][]CookieChange{{set("", "a", "1")}, {set("", "a", "")}, {set("", "a", "1")}}, "3", jarCopy{" a": "1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, Config{}, func(t *testing.T, k *kit) {
+				for i, changes := range c.pages {
+					k.add(get(fmt.Sprint(i)))
+					k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: changes})
+				}
+				if got := k.rdb.HGet(k.ctx, k.keys.meta, "cookies").Val(); got != c.want || !maps.Equal(k.redisCookies(), c.left) {
+					t.Errorf("%s changes, want %s; left %q", got, c.want, k.redisCookies())
+				}
+				want := 0
+				for key, value := range c.left {
+					want += len(key) + len(value)
+				}
+				if got := k.rdb.HGet(k.ctx, k.keys.meta, "cookies_bytes").Val(); got != fmt.Sprint(want) {
+					t.Errorf("%s bytes, want %d", got, want)
+				}
+			})
+		})
+	}
+}
+
 func TestCookiesOfALatePageAreNotStored(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"))
@@ -228,6 +263,12 @@ func TestCookiesEndWithAFlushAndWithTheirTime(t *testing.T) {
 		k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: []CookieChange{set("", "b", "2")}})
 		if all := k.news(k.Frontier, copied); !all || fmt.Sprint(copied) != "map[ b:2]" || len(k.redisCookies()) != 1 {
 			t.Errorf("after their time and a new one: all %v, %q, in redis %q", all, copied, k.redisCookies())
+		}
+		k.rdb.HSet(k.ctx, k.keys.meta, "cookies_until", 1)
+		k.add(get("3"))
+		k.commit(&Outcome{Lease: k.lease(1)[0], Cookies: []CookieChange{set("", "b", "2")}}) // as before, which is void
+		if all := k.news(k.Frontier, copied); !all || fmt.Sprint(copied) != "map[ b:2]" {
+			t.Errorf("after their time and the same once more: all %v, %q", all, copied)
 		}
 		if err := k.client.Flush(k.ctx, k.cfg.Spider, k.cfg.Keys, FlushOptions{Force: true}); err != nil {
 			t.Fatal(err)

@@ -190,7 +190,7 @@ func (f Fleet) revive(d *DeadLetter) (revived, error) {
 		return revived{}, errors.New("the request in the letter cannot be read")
 	}
 	r.Priority += r.RetryTimes
-	r.RetryTimes, r.Throttled, r.RedirectTimes, r.Returned, r.NotBefore = 0, 0, 0, 0, time.Time{}
+	r.RetryTimes, r.Throttled, r.RedirectTimes, r.Trail, r.Returned, r.NotBefore = 0, 0, 0, "", 0, time.Time{}
 	body, err := r.Encode()
 	if err != nil {
 		return revived{}, err

@@ -54,6 +54,7 @@ func TestRequeueMakesDeadRequestsPending(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		tried := get("2")
 		tried.Request.RetryTimes, tried.Request.Priority, tried.Request.Returned, tried.Request.RedirectTimes = 2, -2, 3, 20
+		tried.Request.Trail = "12ab"
 		k.add(get("1"), tried, get("3"))
 		k.kill(k.lease(3), ReasonCallbackError)
 		before := k.check()
@@ -71,7 +72,7 @@ func TestRequeueMakesDeadRequestsPending(t *testing.T) {
 		if paths(got) != "3 2" {
 			t.Fatalf("leased %s", paths(got))
 		}
-		if r := got[1].Request; r.RetryTimes+r.Priority+r.Returned+r.RedirectTimes != 0 || got[1].Attempts != 0 {
+		if r := got[1].Request; r.RetryTimes+r.Priority+r.Returned+r.RedirectTimes != 0 || r.Trail != "" || got[1].Attempts != 0 {
 			t.Errorf("not as new: %+v", r)
 		}
 		k.finish(got)

@@ -34,6 +34,7 @@ type Request struct {
 	// What the engine keeps. A spider may read it and cannot set it.
 	Depth         int    // links followed from the seed
 	RedirectTimes int    // redirects behind this request
+	Trail         string // what they were of and with which cookies, as the engine writes it
 	RetryTimes    int    // failed downloads behind this request
 	Throttled     int    // answers 429 that do not count among them
 	Returned      int    // times it was handed back because its callback was unknown

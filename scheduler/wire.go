@@ -43,6 +43,7 @@ type wire struct {
 type wireState struct {
 	Depth         int    `json:"depth,omitempty"`
 	RedirectTimes int    `json:"redirect_times,omitempty"`
+	Trail         string `json:"trail,omitempty"`
 	RetryTimes    int    `json:"retry_times,omitempty"`
 	Throttled     int    `json:"throttled,omitempty"`
 	Returned      int    `json:"returned,omitempty"`
@@ -100,7 +101,7 @@ func (r *Request) wire() (*wire, error) {
 	if !r.NotBefore.IsZero() {
 		w.NotBefore = r.NotBefore.UnixMilli()
 	}
-	s := wireState{r.Depth, r.RedirectTimes, r.RetryTimes, r.Throttled, r.Returned, r.Revision}
+	s := wireState{r.Depth, r.RedirectTimes, r.Trail, r.RetryTimes, r.Throttled, r.Returned, r.Revision}
 	if s != (wireState{}) {
 		w.State = &s
 	}
@@ -207,7 +208,7 @@ func decodeRequest(b []byte) (*Request, error) {
 		r.NotBefore = time.UnixMilli(w.NotBefore)
 	}
 	if s := w.State; s != nil {
-		r.Depth, r.RedirectTimes, r.RetryTimes = s.Depth, s.RedirectTimes, s.RetryTimes
+		r.Depth, r.RedirectTimes, r.Trail, r.RetryTimes = s.Depth, s.RedirectTimes, s.Trail, s.RetryTimes
 		r.Throttled, r.Returned, r.Revision = s.Throttled, s.Returned, s.Revision
 	}
 	return r, nil

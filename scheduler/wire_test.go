@@ -24,11 +24,11 @@ func TestWireForm(t *testing.T) {
 				URL: "http://a.test/", Method: "POST", Headers: http.Header{"A": {"1", "2"}}, Cookies: RequestCookies{{Name: "c", Value: "d"}},
 				Body: []byte("é"), Callback: "detail", Errback: "failed", Meta: json.RawMessage(`{"depth": 1}`), CbKwargs: json.RawMessage(`{"x":[1]}`),
 				Priority: -3, DontFilter: true, NotBefore: time.UnixMilli(1700000000123), Slot: "api",
-				Depth: 2, RedirectTimes: 3, RetryTimes: 4, Returned: 5, Revision: "ab12",
+				Depth: 2, RedirectTimes: 3, Trail: "12ab", RetryTimes: 4, Returned: 5, Revision: "ab12",
 			},
 			`{"v":1,"url":"http://a.test/","method":"POST","headers":{"A":["1","2"]},"cookies":{"c":"d"},"body":"é","callback":"detail","errback":"failed",` +
 				`"meta":{"depth":1},"cb_kwargs":{"x":[1]},"priority":-3,"dont_filter":true,"not_before":1700000000123,"slot":"api",` +
-				`"state":{"depth":2,"redirect_times":3,"retry_times":4,"returned":5,"revision":"ab12"}}`,
+				`"state":{"depth":2,"redirect_times":3,"trail":"12ab","retry_times":4,"returned":5,"revision":"ab12"}}`,
 		},
 		"cookies with more to say": {
 			Request{URL: "http://a.test/", Cookies: RequestCookies{{Name: "c", Value: "<&>", Domain: "a.test", Path: "/p", Secure: new(bool)}, {Name: "d"}}},

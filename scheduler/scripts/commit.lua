@@ -112,7 +112,8 @@ for o, one in ipairs(outcomes) do
       taken[one.id] = true
       one.slot = slot
       one.landed = landed
-      one.page = budget and not landed and string.find(ARGV[one.counters], ' response_received_count\n', 1, true) and not for_file(string.sub(member, 15))
+      one.page = budget and not landed and string.find(ARGV[one.counters], ' response_received_count\n', 1, true)
+        and not string.find(ARGV[one.counters], ' httperror/response_ignored_count\n', 1, true) and not for_file(string.sub(member, 15))
     end
   end
   local once = one.id == '' and one.head ~= ''

@@ -106,8 +106,8 @@ func FuzzResolve(f *testing.F) {
 
 var pieces = []string{
 	"http:", "https:", "HTTP:", "mailto:", "javascript:", "ws:", "file:", "foo:", "/", "//", "/", "/", "../", "./", "..", ".", "...",
-	"?", "#", "&", "=", ":", ":80", ":443", ":8080", ":080", "@", "user:pw@", "a", "b.html", "index", "h.example", "WWW.h.example",
-	"127.0.0.1", "0x7f.1", "1.2", "xn--a", "a--b", "-a", "a-", "[::1]", "%2e", "%2E%2e", "%41", "%", "%zz", " ", "\t", "\n", "\\", "'",
+	"?", "#", "&", "=", ":", ":80", ":443", ":8080", ":080", ":34567", ":65535", ":65536", ":080808", "@", "user:pw@", "a", "b.html", "index", "h.example", "WWW.h.example",
+	"127.0.0.1", "0x7f.1", "1.2", "xn--a", "a--b", "-a", "a-", "_", "a_b", "[::1]", "%2e", "%2E%2e", "%41", "%", "%zz", " ", "\t", "\n", "\\", "'",
 	`"`, "<", ">", "`", "{", "}", "|", "^", "[", "]", "~", ";p=1", "+", ",", "é", "日本", "\x00", "\x7f", "\xff", "$", "!", "*", "(", ")",
 }
 
@@ -141,6 +141,31 @@ func TestPlainPathAgreesWithParser(t *testing.T) {
 	}
 }
 
+// Ports of every length: those that a test server has are as plain as a short one.
+func TestPlainPorts(t *testing.T) {
+	t.Parallel()
+	for port, plain := range map[string]bool{
+		"": false, "0": false, "1": true, "80": false, "81": true, "443": true, "080": false, "9999": true, "10000": true, "34567": true, "65535": true,
+		"65536": false, "70000": false, "99999": false, "012345": false, "100000": false, "3456a": false, "+1": false,
+	} {
+		if got := checkResolve(t, "https://h.example/a", "http://g.example:"+port+"/x"); got != plain {
+			t.Errorf("port %q: plain %v, want %v", port, got, plain)
+		}
+	}
+}
+
+// Hosts with an underscore are none by DNS' rules, and many.
+func TestPlainUnderscores(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"a_b.example", "_a.example", "a_.example", "a.exa_mple", "_", "a._", "_.1", "1_2.example"} {
+		resolved := checkResolve(t, "https://h.example/a", "http://"+host+"/x")
+		canonical := checkCanonicalize(t, "http://"+host+"/x")
+		if number := host == "_.1"; resolved == number || !canonical {
+			t.Errorf("host %q: resolving is plain %v, the canonical form %v", host, resolved, canonical)
+		}
+	}
+}
+
 // Every byte on its own, at the start, inside and at the end of each part.
 func TestPlainPathEveryByte(t *testing.T) {
 	t.Parallel()
@@ -152,7 +177,7 @@ func TestPlainPathEveryByte(t *testing.T) {
 	}
 }
 
-var links = []string{"../util/List.html", "c.html#method.summary-x", "/api/java.base/java/lang/String.html", "https://h.example/api/x/y/index.html", "https://other.example/api/x/y/index.html"}
+var links = []string{"../util/List.html", "c.html#method.summary-x", "/api/java.base/java/lang/String.html", "https://h.example/api/x/y/index.html", "https://other.example/api/x/y/index.html", "http://other.example:34567/api/index.html"}
 
 func TestResolveAllocations(t *testing.T) {
 	base, _ := ParseBase("https://h.example/api/java.base/java/lang/Object.html")

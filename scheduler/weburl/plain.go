@@ -34,7 +34,7 @@ var classes = func() (t [256]byte) {
 		{`"#<>'`, queryByte},
 		{`"<>` + "`", fragmentByte},
 		{`"<>'` + "`", opaqueByte},
-		{lowers + digits + "-.", hostByte},
+		{lowers + digits + "-._", hostByte},
 		{letters + digits + "+-.", schemeByte},
 		{letters + digits + "-._~:/[]@!$&'()*+,=|", canonicalByte},
 		{letters + digits + "-._~", unreserved},
@@ -131,7 +131,7 @@ func parsePlain(raw string) (string, bool) {
 // address that is not in order, punycode, an empty label or a number written in another way.
 func plainHost(s, ownPort string) bool {
 	host, port, found := strings.Cut(s, ":")
-	if found && (port == "" || len(port) > 4 || port[0] == '0' || port == ownPort || !allDigits(port)) {
+	if found && (!plainPort(port) || port == ownPort) {
 		return false
 	}
 	if host == "" || len(host) > 253 || strings.Contains(host, "--") {
@@ -148,6 +148,11 @@ func plainHost(s, ownPort string) bool {
 		label = i + 1
 	}
 	return label < len(host) && (!isDigit(host[label]) || plainIPv4(host))
+}
+
+// plainPort reports whether port is a number from 1 to 65535 without leading zeros.
+func plainPort(port string) bool {
+	return port != "" && port[0] != '0' && allDigits(port) && (len(port) < 5 || len(port) == 5 && port <= "65535")
 }
 
 // plainIPv4 reports whether host is four decimal numbers up to 255 without leading zeros.

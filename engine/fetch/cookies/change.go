@@ -24,12 +24,13 @@ func (j *Jar) Apply(changes []Change) {
 	}
 }
 
-// ledger changes a jar and remembers what it has changed, each cookie once.
+// ledger changes a jar and remembers what it has changed, and what it was told, each cookie once.
 type ledger struct {
 	jar   *Jar
 	index map[string]int // key -> place in list
 	list  []Change
-	added map[string]bool // keys that were not there before
+	added map[string]bool // keys that were not there before, whose end is nobody's business
+	ended int             // removals of cookies that were not there
 }
 
 func newLedger(j *Jar) *ledger {
@@ -45,9 +46,20 @@ func (l *ledger) put(c *Cookie) {
 	l.note(Change{key, c})
 }
 
+// remove makes room.
 func (l *ledger) remove(c *Cookie) {
 	l.jar.drop(c.Key(), c.Domain)
 	l.note(Change{c.Key(), nil})
+}
+
+// end removes what a site wants removed, of which other jars may know more than this one. A site has no more cookies than MaxPerSite anywhere.
+func (l *ledger) end(c *Cookie) {
+	key := c.Key()
+	if _, noted := l.index[key]; l.added[key] || !noted && l.jar.get(c.Domain, key) == nil {
+		l.ended++
+		l.added[key] = l.ended > MaxPerSite
+	}
+	l.remove(c)
 }
 
 func (l *ledger) note(c Change) {
@@ -59,7 +71,7 @@ func (l *ledger) note(c Change) {
 	l.list = append(l.list, c)
 }
 
-// changes leaves out what came and went.
+// changes leaves out what came and had to make room.
 func (l *ledger) changes() []Change {
 	return slices.DeleteFunc(l.list, func(c Change) bool { return c.Cookie == nil && l.added[c.Key] })
 }

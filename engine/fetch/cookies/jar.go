@@ -27,8 +27,9 @@ func New() *Jar { return &Jar{sites: map[string]map[string]*Cookie{}} }
 // Len is how many cookies there are, expired ones among them.
 func (j *Jar) Len() int { return j.count }
 
-// Receive takes the Set-Cookie headers of the answer from url. It gives the cookies that have changed, those among them that made room
-// for others, and an error for each header that was not taken: sites send such, and it stops nothing.
+// Receive takes the Set-Cookie headers of the answer from url. It gives the cookies that were set or removed, also those that the jar
+// knows to be so while another worker's jar may not, those that made room for others, and an error for each header that was not taken: sites
+// send such, and it stops nothing.
 func (j *Jar) Receive(url string, setCookie []string, now time.Time) (changes []Change, refused []error) {
 	if len(setCookie) == 0 {
 		return nil, nil
@@ -121,13 +122,12 @@ func (l *ledger) set(c *Cookie, s site, now time.Time) error {
 	old := l.jar.get(c.Domain, c.Key())
 	switch {
 	case c.expired(now):
-		if old != nil {
-			l.remove(old)
-		}
+		l.end(c)
 		return nil
 	case old == nil:
 		c.Created = l.jar.nextCreated(now)
 	case old.same(c) && !old.expired(now):
+		l.note(Change{old.Key(), old}) // another worker may have been told otherwise
 		return nil
 	default:
 		c.Created = old.Created

@@ -209,11 +209,13 @@ func TestChanges(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"a=1", "b=1", "a=2"}, 0, []string{"+e.com;/;a", "+e.com;/;b"}},
-		{[]string{"a=2"}, time.Minute, nil},
+		{[]string{"a=2"}, time.Minute, []string{"+e.com;/;a"}}, // others may know another
 		{[]string{"a=2"}, useStep, []string{"+e.com;/;a"}},
 		{[]string{"a=2; HttpOnly"}, useStep, []string{"+e.com;/;a"}},
-		{[]string{"a=; Max-Age=0", "c=1; Max-Age=0"}, useStep, []string{"-e.com;/;a"}},
-		{[]string{"d=1", "d=2; Max-Age=0", "b=; Max-Age=0", "b=3"}, useStep, []string{"+e.com;/;b"}},
+		{[]string{"a=; Max-Age=0", "c=1; Max-Age=0"}, useStep, []string{"-e.com;/;a", "-e.com;/;c"}},
+		{[]string{"d=1", "d=2; Max-Age=0", "b=; Max-Age=0", "b=3"}, useStep, []string{"-e.com;/;d", "+e.com;/;b"}},
+		{[]string{"x=; Max-Age=0", "x=; Max-Age=0", "x=1"}, useStep, []string{"+e.com;/;x"}},
+		{[]string{"x=1; Domain=other.com; Max-Age=0", "x=; Max-Age=0", "x=; Max-Age=0"}, useStep, []string{"-e.com;/;x"}},
 	} {
 		changes, _ := j.Receive(url, c.set, now.Add(c.after))
 		if got := keys(changes); !slices.Equal(got, c.want) {
@@ -225,6 +227,22 @@ func TestChanges(t *testing.T) {
 	}
 	if got := keys(j.Touch(url, now.Add(3*useStep))); !slices.Equal(got, []string{"+e.com;/;b"}) {
 		t.Errorf("a touch changes %q", got)
+	}
+}
+
+// TestAnAnswerRemovesNoMoreThanASiteHas: what nobody can have had is not written down, what this jar had is.
+func TestAnAnswerRemovesNoMoreThanASiteHas(t *testing.T) {
+	t.Parallel()
+	const url = "https://e.com/"
+	j := New()
+	j.Receive(url, []string{"a=1", "b=1"}, now)
+	lines := []string{"a=; Max-Age=0"}
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf("x%d=; Max-Age=0", i), fmt.Sprintf("y%d=1", i), fmt.Sprintf("y%d=; Max-Age=0", i))
+	}
+	changes, _ := j.Receive(url, append(lines, "a=; Max-Age=0", "b=; Max-Age=0"), now)
+	if last := changes[len(changes)-1]; len(changes) != MaxPerSite+2 || changes[0].Key != "e.com;/;a" || last.Key != "e.com;/;b" || j.Len() != 0 {
+		t.Errorf("%d changes, first %s, last %s; %d left", len(changes), changes[0].Key, last.Key, j.Len())
 	}
 }
 

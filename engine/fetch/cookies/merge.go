@@ -1,6 +1,7 @@
 package cookies
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -24,8 +25,11 @@ func (j *Jar) Merge(url string, list []RequestCookie, now time.Time) (changes []
 	})
 }
 
-// Check says what no request could send, whatever its URL.
+// Check says what no request could send, whatever its URL, and of a cookie without a name: a script that asks for one has lost it.
 func (r RequestCookie) Check() error {
+	if trim(r.Name) == "" {
+		return errors.New("a cookie without a name")
+	}
 	secure := Cookie{Name: trim(r.Name), Value: trim(r.Value), Secure: true, HostOnly: r.Domain == "", Path: "/"}
 	return secure.check()
 }

@@ -28,22 +28,37 @@ local function make_room(w, values, count)
   end
 end
 
--- weigh_cookies reads ARGV behind from, of outcomes whose flag is '1', and gives what write_cookies writes; nothing for no change.
+-- weigh_cookies reads ARGV behind from, of outcomes whose flag is '1', and gives what write_cookies writes; nothing for no change. A cookie that
+-- is here as it is given is none: a page tells of all that its site has set, since what its worker knows may be old.
 local function weigh_cookies(from, flags)
-  local fields, values = {}, {}
+  local given, values, turned = {}, {}, {}
   for k = from + 1, #ARGV, 3 do
     if flags[tonumber(ARGV[k])] == '1' then
-      local f = ARGV[k + 1]
-      if not values[f] then fields[#fields + 1] = f end
-      values[f] = ARGV[k + 2]                       -- of two in one commit the later stays
+      local f, value = ARGV[k + 1], ARGV[k + 2]
+      if not values[f] then given[#given + 1] = f end
+      turned[f] = turned[f] or values[f] and values[f] ~= value
+      values[f] = value                             -- of two in one commit the later stays, and every worker is told of it
+    end
+  end
+  if #given == 0 then return end
+  local state = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor', 'cookies_until')
+  local expired, fields, olds = now > (tonumber(state[4] or 0) or 0), {}, {}      -- or there are none yet
+  for i = 1, #given, 1000 do
+    local j = math.min(i + 999, #given)
+    local was = redis.call('HMGET', cookies, unpack(given, i, j))
+    if expired then was = {} end
+    for k = i, j do
+      local f, old = given[k], was[k - i + 1]
+      if turned[f] or (old or '') ~= values[f] then
+        fields[#fields + 1] = f
+        olds[#fields] = old
+      end
     end
   end
   if #fields == 0 then return end
-  local state, count = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor', 'cookies_until'), redis.call('ZCARD', cookie_changes)
-  local w = {number = tonumber(state[1] or 0) or 0, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
-  redis.call('HLEN', cookies)
-  if now > (tonumber(state[4] or 0) or 0) then      -- none yet, or they have expired
-    w.expired = true
+  local count = redis.call('ZCARD', cookie_changes)
+  local w = {expired = expired, number = tonumber(state[1] or 0) or 0, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
+  if expired then
     if state[1] then w.number = w.number + 1 end    -- so that everybody asks for all
     w.floor = string.format('%.0f', w.number)
     count = 0
@@ -51,14 +66,10 @@ local function weigh_cookies(from, flags)
   if count == 0 then w.bytes = 0 end
   for i = 1, #fields, 1000 do
     local j = math.min(i + 999, #fields)
-    local was = redis.call('HMGET', cookies, unpack(fields, i, j))
     local known = redis.call('ZMSCORE', cookie_changes, unpack(fields, i, j))
-    if w.expired then
-      was = {}
-      known = {}
-    end
+    if expired then known = {} end
     for k = i, j do
-      local f, old = fields[k], was[k - i + 1]
+      local f, old = fields[k], olds[k]
       w.number = w.number + 1
       w.changes[#w.changes + 1] = string.format('%.0f', w.number)
       w.changes[#w.changes + 1] = f
@@ -73,7 +84,7 @@ local function weigh_cookies(from, flags)
       end
     end
   end
-  if not w.expired then make_room(w, values, count) end
+  if not expired then make_room(w, values, count) end
   return w
 end
 
