@@ -74,7 +74,7 @@ func TestParseFeedNamesTheKey(t *testing.T) {
 		{table{"uri": "s3://bucket"}, "want s3://bucket/key"},
 		{table{"uri": "s3://bucket/items.jsonl"}, "their key needs %(part)d"},
 		{table{"uri": "s3://id:s3cret@bucket/%(part)d"}, "credentials"},
-		{table{"uri": "s3://b/%(part)d", "endpoint": "http://u:s3cret@h"}, "endpoint: want http(s)://host:port"},
+		{table{"uri": "s3://pages/%(part)d", "endpoint": "http://u:s3cret@h"}, "endpoint: want http(s)://host:port"},
 	} {
 		_, err := ParseFeed(tc.table)
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cret") {
