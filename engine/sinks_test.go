@@ -225,8 +225,8 @@ func TestSinkThatStaysDown(t *testing.T) {
 
 func sinkStaysDown(t *testing.T, perDomain int) {
 	first := &memorySink{name: "first"}
-	second := &memorySink{name: "second", broken: func() error { return errors.New("no route to host") }}
-	var served atomic.Int64
+	var tries, served atomic.Int64
+	second := &memorySink{name: "second", broken: func() error { tries.Add(1); return errors.New("no route to host") }}
 	spider := routed(0, 2)
 	base := serve(t, map[string]http.HandlerFunc{})
 	for i := range 100 {
@@ -240,11 +240,15 @@ func sinkStaysDown(t *testing.T, perDomain int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for end := time.Now().Add(30 * time.Second); ctx.Err() == nil && r.crawl.Progress().InFlight < 12 && time.Now().Before(end); {
-			<-time.After(time.Millisecond)
+		defer cancel()
+		until := func(ok func() bool) {
+			for end := time.Now().Add(30 * time.Second); ctx.Err() == nil && !ok() && time.Now().Before(end); {
+				<-time.After(time.Millisecond)
+			}
 		}
-		<-time.After(400 * time.Millisecond) // more would come now
-		cancel()
+		until(func() bool { return r.crawl.Progress().InFlight >= 12 })
+		full := tries.Load()
+		until(func() bool { return tries.Load() >= full+2 }) // more would have come before
 	}()
 	sum, err := r.crawl.Run(ctx)
 	if err != nil {
