@@ -21,6 +21,7 @@ lint:
 # The long forms: more kills, more pages, 200 saves (on real pages, if LUACRAWL_SITES has them). One package at a time: some measure.
 soak:
 	LUACRAWL_SOAK=1 CI=true go test -race -count=1 -p 1 -timeout 60m ./...
+	LUACRAWL_SOAK=1 CI=true go test -v -count=1 -p 1 -run 'TestFleetIsPolite|TestHostileScripts' ./cli ./luabind # these measure time, which -race would spoil
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	steadyPart = 10                    // of a delay
+	steadyPart = 8                     // of a delay
 	steadyMost = 25 * time.Millisecond // that the way from Redis to the site usually takes, on a machine that is busy
 )
 
-// steady waits for a tenth of the delay, 25 ms at most, from the question for the lease on. Starts are a delay apart when Redis hands them out; one
+// steady waits for an eighth of the delay, 25 ms at most, from the question for the lease on. Starts are a delay apart when Redis hands them out; one
 // that takes 30 ms from there to its site and the next one 5 ms would reach it closer than that.
 func (p *page) steady(ctx context.Context) {
 	wait := min(p.Settings.DownloadDelay/steadyPart, steadyMost) - time.Since(p.lease.Asked)

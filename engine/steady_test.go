@@ -13,9 +13,9 @@ func TestSteady(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	for name, c := range map[string]struct{ delay, since, want time.Duration }{
-		"a tenth of the delay":      {200 * ms, 0, 20 * ms},
-		"from the question on":      {200 * ms, 15 * ms, 5 * ms},
-		"late already":              {200 * ms, 30 * ms, 0},
+		"an eighth of the delay":    {160 * ms, 0, 20 * ms},
+		"from the question on":      {160 * ms, 15 * ms, 5 * ms},
+		"late already":              {160 * ms, 30 * ms, 0},
 		"no more than a long delay": {time.Minute, 0, 25 * ms},
 		"no delay":                  {0, 0, 0},
 	} {
