@@ -23,8 +23,7 @@ func TestSteady(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				settings := DefaultSettings()
 				settings.DownloadDelay = c.delay
-				p := &page{Settings: &settings, lease: scheduler.Lease{Asked: time.Now()}}
-				time.Sleep(c.since)
+				p := &page{Settings: &settings, lease: scheduler.Lease{Asked: time.Now().Add(-c.since)}}
 				start := time.Now()
 				p.steady(t.Context())
 				if took := time.Since(start); took != c.want {

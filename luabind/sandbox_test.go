@@ -29,7 +29,7 @@ func TestSandbox(t *testing.T) {
 func TestLibraries(t *testing.T) {
 	t.Parallel()
 	for chunk, want := range map[string]string{
-		`return ("x"):rep(3), ("%d"):format(5), ("abc"):upper()`:                                            `[xxx 5 ABC]`,
+		`return ("y"):rep(3), ("%d"):format(5), ("abc"):upper()`:                                            `[yyy 5 ABC]`,
 		`return pcall(coroutine.yield)`:                                                                     `[false  attempt to yield from outside a coroutine]`,
 		`return getmetatable("")`:                                                                           `[string]`,
 		`return pcall(setmetatable, "", {})`:                                                                `[false`,

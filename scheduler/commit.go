@@ -123,21 +123,21 @@ func (f *Frontier) part(index int, o *Outcome, from int) part {
 		o = f.tooMany(o, n)
 	}
 	p.takeCookies(o, from)
-	todo, checked := f.unknown(&p, o, from)
-	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(p.cookies) + 5*len(todo)
+	unsent, checked := f.unknown(&p, o, from)
+	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(p.cookies) + 5*len(unsent)
 	if checked == 0 || values <= maxValues {
-		kids, letters := f.children(&p, o, todo)
+		kids, letters := f.children(&p, o, unsent)
 		if p.bytes <= maxBytes || checked == 0 {
 			f.finishPart(&p, o, kids, letters)
 			return p
 		}
 	}
-	return f.chunk(p, o, todo)
+	return f.chunk(p, o, unsent)
 }
 
 // unknown lists the children that have to be sent and counts those of them that go through the duplicate check. The cache is asked
 // now, not when the outcome was made: it may have been emptied since.
-func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked int) {
+func (f *Frontier) unknown(p *part, o *Outcome, from int) (unsent []int, checked int) {
 	for i := range o.Children {
 		child := &o.Children[i]
 		switch {
@@ -150,18 +150,18 @@ func (f *Frontier) unknown(p *part, o *Outcome, from int) (todo []int, checked i
 		default:
 			checked++
 		}
-		todo = append(todo, i)
+		unsent = append(unsent, i)
 	}
-	return todo, checked
+	return unsent, checked
 }
 
 // chunk is the first piece of an outcome's children.
-func (f *Frontier) chunk(p part, o *Outcome, todo []int) part {
+func (f *Frontier) chunk(p part, o *Outcome, unsent []int) part {
 	p.final, p.sent, p.bytes = false, nil, 0
 	p.takeCookies(&Outcome{Cookies: p.cookies}, 0)
 	var kids []any
 	var letters []DeadLetter
-	for _, i := range todo {
+	for _, i := range unsent {
 		if o.Children[i].forced() {
 			continue
 		}
@@ -176,9 +176,9 @@ func (f *Frontier) chunk(p part, o *Outcome, todo []int) part {
 	return p
 }
 
-func (f *Frontier) children(p *part, o *Outcome, todo []int) (kids []any, letters []DeadLetter) {
-	kids = make([]any, 0, 5*len(todo))
-	for _, i := range todo {
+func (f *Frontier) children(p *part, o *Outcome, unsent []int) (kids []any, letters []DeadLetter) {
+	kids = make([]any, 0, 5*len(unsent))
+	for _, i := range unsent {
 		kids, letters = f.child(p, kids, letters, o, i)
 	}
 	return kids, letters

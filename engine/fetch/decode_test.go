@@ -113,7 +113,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"not gzip", []byte("<html>plain after all</html>"), []string{"gzip"}},
 		{"checksum", wrong, []string{"gzip"}},
 		{"not deflate", []byte("\xff\xff\xff\xff\xff\xff"), []string{"deflate"}},
-		{"brotli", []byte("xxxx"), []string{"br"}},
+		{"brotli", []byte("not brotli"), []string{"br"}},
 		{"one of two unknown", gzipped("x"), []string{"zstd, gzip"}},
 		{"too many", gzipped("x"), []string{strings.Repeat("gzip,", 6)}},
 		{"second not gzip", gzipped("plain text, not gzip"), []string{"gzip, gzip"}},
