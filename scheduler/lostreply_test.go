@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,15 +278,21 @@ func TestFirstCopyOfAQuestionThatComesLast(t *testing.T) {
 		}
 		k.rdb.ZIncrBy(k.ctx, k.keys.slots, -float64(delay.Milliseconds()), "a.test")
 		k.await(k.join(), 1)
-		k.rdb.HDel(k.ctx, k.keys.inflight, a.nonce+":1") // the first of them has ended,
-		k.rdb.ZRem(k.ctx, k.keys.leases, a.nonce+":1")
-		before := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val()
-		x = Exchanged{}
-		if err := k.ask(k.ctx, &x, &late, nil, nil); err != nil || len(x.Leases) != 1 {
-			t.Errorf("the late copy leased %q, %v", paths(x.Leases), err)
-		}
-		if after := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val(); !maps.Equal(before, after) {
-			t.Errorf("in flight: %q, before the late copy %q", after, before)
+		for _, running := range []int{2, 1} {
+			before, starts := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val(), k.rdb.ZRangeWithScores(k.ctx, k.keys.slots, 0, -1).Val()
+			copied := late
+			x = Exchanged{}
+			if err := k.ask(k.ctx, &x, &copied, nil, nil); err != nil || len(x.Leases) != running {
+				t.Errorf("the late copy leased %q, %v", paths(x.Leases), err)
+			}
+			if after := k.rdb.HGetAll(k.ctx, k.keys.inflight).Val(); !maps.Equal(before, after) {
+				t.Errorf("in flight: %q, before the late copy %q", after, before)
+			}
+			if after := k.rdb.ZRangeWithScores(k.ctx, k.keys.slots, 0, -1).Val(); !slices.Equal(starts, after) {
+				t.Errorf("slots: %v, before the late copy %v", after, starts)
+			}
+			k.rdb.HDel(k.ctx, k.keys.inflight, a.nonce+":1") // the first of them has ended
+			k.rdb.ZRem(k.ctx, k.keys.leases, a.nonce+":1")
 		}
 	})
 }
