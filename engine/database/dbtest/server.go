@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -101,16 +103,59 @@ func (s *Server) DSN(user, password, database string) string {
 	return s.kind.dsn(s, user, password, database)
 }
 
-// Kill ends the server with SIGKILL. It is safe to call on a server that does not run.
+// Kill ends the server with SIGKILL, and the processes that it has started: one that serves a connection of PostgreSQL answers for a
+// moment after the server's end. It is safe to call on a server that does not run.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cmd == nil {
 		return
 	}
+	children := childrenOf(s.cmd.Process.Pid)
 	s.cmd.Process.Kill()
 	<-s.gone
 	s.cmd = nil
+	for _, child := range children {
+		child.Kill()
+	}
+	for _, child := range children {
+		s.awaitEnd(child.Pid)
+	}
+}
+
+// childrenOf is the processes that a process has started and that run, as far as the system tells (Linux).
+func childrenOf(pid int) []*os.Process {
+	listed, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	var children []*os.Process
+	for word := range strings.FieldsSeq(string(listed)) {
+		if n, err := strconv.Atoi(word); err == nil {
+			if child, err := os.FindProcess(n); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
+
+// awaitEnd waits for the end of a process that is not our child and was killed.
+func (s *Server) awaitEnd(pid int) {
+	deadline := time.NewTimer(readyWithin)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, state, _ := strings.Cut(string(stat), ") ") // the name of the program is in brackets before it
+		if err != nil || strings.HasPrefix(state, "Z") {
+			return
+		}
+		select {
+		case <-deadline.C:
+			s.t.Errorf("process %d of %s does not end", pid, s.kind.name)
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // Restart kills the server and starts it again on its port, with the data that it has on disk.
@@ -118,7 +163,7 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
 	var err error
-	for range 20 { // children of the killed server may hold its memory for a moment
+	for range 20 { // what the server was starting while it was killed may hold its memory for a moment
 		if err = s.run(); err == nil {
 			return
 		}

@@ -2,6 +2,7 @@ package dbtest_test
 
 import (
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ func TestServersKeepTheirDataWhenKilled(t *testing.T) {
 			if _, err := db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
+		}
+		for _, child := range dbtest.Children(s) { // one that does not notice by itself that the server has ended
+			child.Signal(syscall.SIGSTOP)
 		}
 		s.Kill()
 		if err := db.PingContext(t.Context()); err == nil {
