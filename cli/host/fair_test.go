@@ -43,7 +43,11 @@ func TestSlowSpiderLeavesOthersTheirShare(t *testing.T) {
 	f := newFleet(t)
 	f.site = fairSite(t)
 	f.push(crawler("ordinary", ""), scheduler.Adopt)
-	f.push(crawler("slow", "local x = 0 for i = 1, 1250000 do x = x + i % 7 end"), scheduler.Adopt)
+	turns := 1_250_000
+	if raced {
+		turns /= 10
+	}
+	f.push(crawler("slow", fmt.Sprintf("local x = 0 for i = 1, %d do x = x + i %% 7 end", turns)), scheduler.Adopt)
 	h := f.host("")
 	f.seed("ordinary")
 	for i := range 100 {
@@ -76,7 +80,6 @@ func TestSlowSpiderLeavesOthersTheirShare(t *testing.T) {
 	}
 	f.eventually("the ordinary spider runs", func() bool { return status("ordinary").Progress.Pages > 100 })
 	var kept, parts []float64
-	var slow int64
 	state(scheduler.Stopped)
 	wait("the slow spider has stopped", func() bool { return status("slow").Spider == "" })
 	before := look(2 * time.Second)
@@ -84,7 +87,6 @@ func TestSlowSpiderLeavesOthersTheirShare(t *testing.T) {
 		state(scheduler.Running)
 		wait("the slow spider runs", func() bool { return status("slow").Progress.InFlight >= 12 })
 		beside := look(5 * time.Second)
-		slow += status("slow").Progress.Pages
 		state(scheduler.Stopped)
 		wait("the slow spider has stopped", func() bool { return status("slow").Spider == "" })
 		after := look(2 * time.Second)
@@ -95,13 +97,12 @@ func TestSlowSpiderLeavesOthersTheirShare(t *testing.T) {
 	}
 	slices.Sort(kept)
 	slices.Sort(parts)
-	t.Logf("the ordinary spider kept %.2f of its rate, with %.2f of the CPU; the slow one made %d pages in 25 s", kept[2], parts[2], slow)
+	t.Logf("the ordinary spider kept %.2f of its rate, with %.2f of the CPU", kept[2], parts[2])
 	if kept[2] < leastKept {
 		t.Errorf("the ordinary spider kept %.2f of its rate, want %.2f", kept[2], leastKept)
 	}
-	if slow == 0 && !raced { // with the race detector its calls take longer than callback_timeout
-		t.Error("the slow spider has made no page at all")
-	}
+	state(scheduler.Running)
+	wait("the slow spider has made a page", func() bool { return status("slow").Progress.Pages > 0 })
 }
 
 // cpuTime is what the process has used.
