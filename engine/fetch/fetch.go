@@ -112,12 +112,11 @@ func proxyOf(r *http.Request) (*url.URL, error) {
 // Fetch downloads one page, whole. Every error is an *Error. The caller releases the response, and does so without waiting
 // for other downloads: they may be waiting for the memory.
 func (d *Downloader) Fetch(ctx context.Context, r *Request) (*Response, error) {
-	watch := startWatch(ctx, d.cfg.Timeout, d.cfg.IdleTimeout)
-	defer watch.stop()
-	req, err := d.newRequest(watch, r)
+	req, watch, err := d.newRequest(ctx, r, d.cfg.Timeout)
 	if err != nil {
 		return nil, invalid(err)
 	}
+	defer watch.stop()
 	start := time.Now()
 	res, err := d.roundTrip(watch, req)
 	if err != nil {

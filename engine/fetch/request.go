@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -23,35 +25,44 @@ type Request struct {
 	Most   int64  // bytes of the decoded body that are read, and the rest is left; 0: all, and one over MaxSize is an error
 }
 
-// newRequest checks r and makes net/http's form of it. It sets the watch's proxy.
-func (d *Downloader) newRequest(watch *watch, r *Request) (*http.Request, error) {
+// destination checks r, and says by which way: nil for no proxy.
+func (d *Downloader) destination(r *Request) (*url.URL, *via, error) {
 	u, err := splitURL(r.URL)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := d.guard.checkPort(u.Port()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := checkHeader(r.Header); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if watch.via, err = d.viaFor(r.Proxy, u); err != nil {
-		return nil, err
+	way, err := d.viaFor(r.Proxy, u)
+	return u, way, err
+}
+
+// newRequest checks r and makes net/http's form of it, with the watch that is its context. The caller stops the watch.
+func (d *Downloader) newRequest(ctx context.Context, r *Request, timeout time.Duration) (*http.Request, *watch, error) {
+	u, way, err := d.destination(r)
+	if err != nil {
+		return nil, nil, err
 	}
 	var body io.Reader
 	if len(r.Body) > 0 {
 		body = bytes.NewReader(r.Body)
 	}
-	req, err := http.NewRequestWithContext(watch, r.Method, "", body)
-	if err != nil {
-		return nil, fmt.Errorf("method %q: %w", r.Method, err)
-	}
-	if watch.via != nil && !watch.via.tunnel {
+	if way != nil && !way.tunnel {
 		u.Opaque = absoluteForm(u)
 	}
+	watch := startWatch(ctx, way, timeout, d.cfg.IdleTimeout)
+	req, err := http.NewRequestWithContext(watch, r.Method, "", body)
+	if err != nil {
+		watch.stop()
+		return nil, nil, fmt.Errorf("method %q: %w", r.Method, err)
+	}
 	req.URL, req.Host = u, r.Header.Get("Host")
-	req.Header = d.header(r.Header, u, watch.via)
-	return req, nil
+	req.Header = d.header(r.Header, u, way)
+	return req, watch, nil
 }
 
 // splitURL takes a normalised URL apart without changing a byte of it. net/url's own parser refuses paths that browsers send

@@ -38,12 +38,11 @@ func (d *Downloader) Save(ctx context.Context, r *Request, o SaveOptions) (*Resp
 	if o.Timeout > 0 {
 		timeout = o.Timeout
 	}
-	watch := startWatch(ctx, timeout, d.cfg.IdleTimeout)
-	defer watch.stop()
-	req, err := d.newRequest(watch, r)
+	req, watch, err := d.newRequest(ctx, r, timeout)
 	if err != nil {
 		return nil, invalid(err)
 	}
+	defer watch.stop()
 	start := time.Now()
 	res, err := d.roundTrip(watch, req)
 	if err != nil {

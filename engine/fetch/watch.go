@@ -13,7 +13,7 @@ import (
 // It is the download's context at the same time, so that the dialer can tell for whom it dials.
 type watch struct {
 	context.Context
-	via         *via // the download's proxy, nil for none; set before it begins
+	via         *via // the download's proxy, nil for none
 	dials       atomic.Int32
 	cancel      context.CancelCauseFunc
 	timer       *time.Timer
@@ -42,9 +42,9 @@ func (w *watch) countDial() bool { return w.dials.Add(1) <= maxDials }
 
 // startWatch returns a context that ends when the total time is over, or, from the first touch on, after a silence of idle.
 // Its cause is then an *Error.
-func startWatch(ctx context.Context, total, idle time.Duration) *watch {
+func startWatch(ctx context.Context, way *via, total, idle time.Duration) *watch {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watch{Context: ctx, cancel: cancel, end: time.Now().Add(total), total: total, idle: idle}
+	w := &watch{Context: ctx, via: way, cancel: cancel, end: time.Now().Add(total), total: total, idle: idle}
 	w.timer = time.AfterFunc(total, w.expire)
 	return w
 }

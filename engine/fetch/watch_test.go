@@ -43,6 +43,7 @@ func TestFetchTimeouts(t *testing.T) {
 		{"silence before the header", Config{HeaderTimeout: short}, stall(""), "awaiting response headers"},
 		{"header drips", Config{HeaderTimeout: short}, drip(ok, "X-A: b\r\n"), "awaiting response headers"},
 		{"header drips, total", Config{Timeout: short}, drip(ok, "X-A: b\r\n"), "not done after 40ms"},
+		{"over before it begins", Config{Timeout: time.Nanosecond}, stall(""), "not done after 1ns"},
 		{"body stalls at once", Config{IdleTimeout: short}, stall(ok + "Content-Length: 9\r\n\r\n"), "no byte of the body for 40ms"},
 		{"body stalls later", Config{IdleTimeout: short}, stall(ok + "Content-Length: 9\r\n\r\nabc"), "no byte of the body for 40ms"},
 		{"gzip stalls", Config{IdleTimeout: short}, stall(ok + "Content-Encoding: gzip\r\n\r\n" + string(gzipped("abc"))[:12]), "no byte of the body"},
