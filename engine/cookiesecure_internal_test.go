@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,50 @@ func TestPlainHTTPLeavesSecureCookiesAloneWithinACommit(t *testing.T) {
 					if got := w.header("", "https://e.test/x"); got != "a=1" {
 						t.Errorf("worker %s sends %q", who, got)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestUseOfACookieUndoesNothing: that a cookie was sent is written down with the page, and another worker's page may have changed it meanwhile.
+func TestUseOfACookieUndoesNothing(t *testing.T) {
+	t.Parallel()
+	const page = "https://e.test/"
+	for name, c := range map[string]struct{ line, want string }{
+		"changed":    {"a=2", "a=2"},
+		"removed":    {"a=; Max-Age=0", ""},
+		"as before":  {"b=2", "a=1; b=2"},
+		"made other": {"a=1; Secure", "a=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, redis string) {
+				a, b := newJarWorker(t, redis, "A"), newJarWorker(t, redis, "B")
+				a.commit(a.received(page, "a=1"))
+				a.sync()
+				b.sync()
+				a.setClock(time.Now().Add(2 * time.Hour))
+				used := &scheduler.Outcome{}
+				_, used.Cookies, _ = a.outgoing("", &scheduler.Request{URL: page})
+				if len(used.Cookies) != 1 {
+					t.Fatalf("the use of a cookie is %d changes", len(used.Cookies))
+				}
+				b.commit(b.received(page, c.line))
+				a.commit(used)
+				for who, w := range map[string]*jarWorker{"A": a.sync(), "B": b.sync(), "C": newJarWorker(t, redis, "C").sync()} {
+					if got := w.header("", page); got != c.want {
+						t.Errorf("worker %s sends %q, want %q", who, got, c.want)
+					}
+				}
+				noted := 0 // that it was used is known where nothing has happened to it
+				for _, change := range used.Cookies {
+					if list, err := newJarWorker(t, redis, "D").frontier.NewCookies(t.Context(), true); err != nil || slices.ContainsFunc(list.Changes, func(n scheduler.CookieChange) bool { return n.Value == change.Value }) {
+						noted++
+					}
+				}
+				if (noted == 1) != (name == "as before") {
+					t.Errorf("%d uses are noted", noted)
 				}
 			})
 		})

@@ -14,7 +14,8 @@ type CookieChange struct {
 	Value string // what Redis keeps of it, JSON in which "sec" is true for a Secure cookie, and "e" the end in Unix microseconds; "" deletes it
 
 	Plain bool       // nobody on the way to the site could be kept from making it: it leaves Secure cookies alone, also those that came after Known
-	Known CookieMark // with Plain: what the worker knew when it compared the change with the Secure cookies of its copy
+	Use   bool       // it only notes that the cookie was used: a cookie that has changed after Known stays as it is
+	Known CookieMark // what the worker knew when it made the change
 }
 
 // CookieMark is how far a worker knows the jars. The zero one knows nothing.
@@ -70,6 +71,21 @@ func (f *Frontier) NewCookies(ctx context.Context, anew bool) (CookieNews, error
 	}
 }
 
+// condition is what a change depends on, as scripts/commit.lua reads it.
+func (f *Frontier) condition(c CookieChange) string {
+	known := "0"
+	if c.Known.era == f.cookies.era {
+		known = strconv.FormatInt(c.Known.number, 10)
+	}
+	switch {
+	case c.Use:
+		return "use " + known
+	case c.Plain:
+		return "plain " + known
+	}
+	return ""
+}
+
 // cutLast is strings.Cut around the last sep: a jar's name may have any bytes.
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
@@ -85,14 +101,7 @@ func (f *Frontier) forgetCookies() { f.cookies = CookieMark{f.cookies.era + 1, u
 // cookieArgs are a part's cookies as scripts/commit.lua reads them; n is the outcome's place in the commit, from 1.
 func (f *Frontier) cookieArgs(args []any, p *part, n int) []any {
 	for _, c := range p.cookies {
-		known := ""
-		switch {
-		case c.Plain && c.Known.era == f.cookies.era:
-			known = strconv.FormatInt(c.Known.number, 10)
-		case c.Plain:
-			known = "0"
-		}
-		args = append(args, n, c.field(), c.Value, known)
+		args = append(args, n, c.field(), c.Value, f.condition(c))
 	}
 	return args
 }

@@ -11,9 +11,11 @@ type Change struct {
 	Key    string  // names the cookie in the jar: the field of the hash
 	Cookie *Cookie // nil: the field is to be deleted
 
-	// Plain: where others keep cookies that this jar does not know yet, the change must neither replace, remove nor hide a Secure one. It
-	// came over http, or only notes that a cookie was used.
+	// Plain: the change came over http. Where others keep cookies that this jar does not know yet, it must neither replace, remove nor hide a
+	// Secure one.
 	Plain bool
+	// Use: the change only notes that the cookie was sent. It must not undo what others have made of the cookie meanwhile.
+	Use bool
 }
 
 // Apply takes the changes of another worker. It checks no limits: the worker that made the changes did.
@@ -75,7 +77,7 @@ func (l *ledger) note(key string, c *Cookie, plain bool) {
 		l.index[key] = at
 		l.list = append(l.list, Change{})
 	}
-	l.list[at] = Change{key, c, plain}
+	l.list[at] = Change{Key: key, Cookie: c, Plain: plain}
 }
 
 // changes leaves out what came and had to make room.

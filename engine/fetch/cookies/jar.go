@@ -86,7 +86,7 @@ func (j *Jar) Header(url string, now time.Time) string {
 // Touch notes that the cookies of a request to url are in use, so that others make room first. It changes nothing, and gives
 // nothing, for cookies whose use was noted within the last hour.
 func (j *Jar) Touch(url string, now time.Time) []Change {
-	l := newLedger(j, true)
+	l := newLedger(j, false)
 	for _, c := range j.find(url, now) {
 		if now.Sub(c.Used) >= useStep {
 			used := *c
@@ -94,7 +94,11 @@ func (j *Jar) Touch(url string, now time.Time) []Change {
 			l.put(&used)
 		}
 	}
-	return l.changes()
+	changes := l.changes()
+	for i := range changes {
+		changes[i].Use = true
+	}
+	return changes
 }
 
 func (j *Jar) find(url string, now time.Time) []*Cookie {

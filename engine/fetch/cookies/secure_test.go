@@ -101,8 +101,6 @@ func TestPlainChanges(t *testing.T) {
 		"http, nothing new":       {first(filled().Receive("http://e.com/", []string{"p=1"}, now)), []string{"ptrue"}},
 		"https":                   {first(filled().Receive("https://e.com/", []string{"a=1", "p=2", "s=2; Secure", "gone=; Max-Age=0"}, now)), []string{"afalse", "gonefalse", "pfalse", "sfalse"}},
 		"of a request over http":  {first(filled().Merge("http://e.com/", []RequestCookie{{Name: "a"}, {Name: "b", Secure: &yes}}, now)), []string{"atrue", "bfalse"}},
-		"used over https":         {filled().Touch("https://e.com/", now.Add(2*useStep)), []string{"ptrue", "sfalse"}},
-		"used over http":          {filled().Touch("http://e.com/", now.Add(2*useStep)), []string{"ptrue"}},
 		"of a request over https": {first(filled().Merge("https://e.com/", []RequestCookie{{Name: "a"}}, now)), []string{"afalse"}},
 	} {
 		if got := plain(c.changes); !slices.Equal(got, c.want) {

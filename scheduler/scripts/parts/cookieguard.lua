@@ -1,5 +1,7 @@
--- What plain http may not do to a Secure cookie: replace, remove or hide it (RFC 6265bis, 5.7). A worker has compared a plain change with the
--- cookies that it knew. Left are those that changed later, those of the same commit, and the cookie in whose place the change would come.
+-- Changes of cookies that depend on what their worker could not know.
+--   plain   what came over plain http may not replace, remove or hide a Secure cookie (RFC 6265bis, 5.7). The worker has compared it with the
+--           cookies that it knew. Left are those that changed later, those of the same commit, and the cookie in whose place it would come.
+--   use     that a cookie was used is not worth what has become of it meanwhile.
 
 -- cookie_parts takes a field apart; nothing for one that is no cookie's.
 local function cookie_parts(f)
@@ -27,11 +29,12 @@ local function may_hide(plain, other)
   return #plain.path == n or string.sub(other.path, -1) == '/' or string.sub(plain.path, n + 1, n + 1) == '/'
 end
 
--- find_rivals gives each plain one of changes its rivals, the fields of cookies that it must not hide if they are Secure, and returns them all.
+-- find_rivals gives each plain one of changes its rivals, the fields of cookies that it must not hide if they are Secure, and returns them all; and
+-- the fields that have changed after some worker of these changes knew them.
 local function find_rivals(changes, last, floor)
-  local since, plain, found = nil, {}, {}
+  local since, plain, found, moved = nil, {}, {}, {}
   for _, c in ipairs(changes) do
-    local parts = c.known and cookie_parts(c.field)
+    local parts = c.plain and cookie_parts(c.field)
     if c.known then since = math.min(since or c.known, c.known) end
     if parts then
       c.rivals = {}
@@ -39,7 +42,7 @@ local function find_rivals(changes, last, floor)
       table.insert(plain[parts.same], {parts = parts, change = c})
     end
   end
-  if not since then return found end
+  if not since then return found, moved end
   local function compare(f)
     local other = cookie_parts(f)
     for _, p in ipairs(other and plain[other.same] or {}) do
@@ -51,8 +54,11 @@ local function find_rivals(changes, last, floor)
   end
   if since > last or since < floor then since = 0 end
   if since < last then
-    for _, f in ipairs(redis.call('ZRANGEBYSCORE', cookie_changes, '(' .. string.format('%.0f', since), '+inf')) do compare(f) end
+    for _, f in ipairs(redis.call('ZRANGEBYSCORE', cookie_changes, '(' .. string.format('%.0f', since), '+inf')) do
+      moved[f] = true
+      compare(f)
+    end
   end
   for _, c in ipairs(changes) do compare(c.field) end
-  return found
+  return found, moved
 end
