@@ -25,6 +25,7 @@ type cookieJars struct {
 	mu    sync.Mutex
 	jars  map[string]*cookies.Jar // by name, without empty ones; guarded by mu
 	total int                     // cookies of all jars; guarded by mu
+	known scheduler.CookieMark    // what they hold of Redis; guarded by mu
 
 	unsent, byHand sync.Once // what is said once
 }
@@ -79,7 +80,7 @@ func (c *cookieJars) change(jar string, work func(j *cookies.Jar, now time.Time)
 	defer c.mu.Unlock()
 	c.in(jar, func(j *cookies.Jar) {
 		for _, made := range work(j, c.now()) {
-			change := scheduler.CookieChange{Jar: jar, Key: made.Key}
+			change := scheduler.CookieChange{Jar: jar, Key: made.Key, Plain: made.Plain, Use: made.Use, Known: c.known}
 			if made.Cookie != nil {
 				change.Value = made.Cookie.Encode()
 			}
@@ -123,6 +124,7 @@ func (c *cookieJars) learn(news scheduler.CookieNews) {
 		clear(c.jars)
 		c.total = 0
 	}
+	c.known = news.Mark
 	var unread int
 	var first error
 	for _, change := range news.Changes {

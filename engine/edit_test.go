@@ -169,7 +169,7 @@ func TestLiveSettings(t *testing.T) {
 		}
 	}
 	want := []string{"concurrent_requests", "redis_batch_size", "retry_times", "retry_http_codes", "retry_priority_adjust", "backoff_http_codes", "redirect_max_times", "depth_limit", "urllength_limit", "handle_httpstatus_list", "handle_httpstatus_all", "referer_enabled", "referrer_policy", "callback_timeout",
-		"log_level", "max_idle_time", "closespider_pagecount", "closespider_itemcount", "closespider_errorcount", "cookies_enabled", "item_meta"}
+		"log_level", "max_idle_time", "closespider_pagecount", "closespider_itemcount", "closespider_errorcount", "cookies_enabled", "cookies_debug", "item_meta"}
 	if diff := cmp.Diff(want, live); diff != "" {
 		t.Errorf("live settings (-want +got):\n%s", diff)
 	}

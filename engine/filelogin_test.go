@@ -108,3 +108,61 @@ func TestFilesByAProxy(t *testing.T) {
 		t.Errorf("items %q", r.items)
 	}
 }
+
+// TestFilesWithTheJarKeptOut: the files of a page with dont_merge_cookies, or of a crawl without cookies, go without those of the jar and store none;
+// what the jar's login has got is not theirs, nor the other way round.
+func TestFilesWithTheJarKeptOut(t *testing.T) {
+	t.Parallel()
+	const clara, public = "clara", "public"
+	for name, c := range map[string]struct {
+		meta    string // of the second page
+		without bool   // cookies_enabled = false
+		want    [3]string
+	}{
+		"dont_merge_cookies": {`{"dont_merge_cookies":true}`, false, [3]string{clara + " downloaded", public + " downloaded", clara + " downloaded"}},
+		"the jar":            {`{}`, false, [3]string{clara + " downloaded", clara + " uptodate", clara + " downloaded"}},
+		"cookies_enabled":    {`{"dont_merge_cookies":true}`, true, [3]string{public + " downloaded", public + " uptodate", public + " downloaded"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site := serveAll(t, func(w http.ResponseWriter, r *http.Request) {
+				who, err := r.Cookie("who")
+				switch {
+				case r.URL.Path == "/1":
+					http.SetCookie(w, &http.Cookie{Name: "who", Value: clara, Path: "/"})
+				case !strings.HasPrefix(r.URL.Path, "/file"):
+				case err != nil:
+					http.SetCookie(w, &http.Cookie{Name: "who", Value: "nobody", Path: "/"})
+					io.WriteString(w, public)
+				default:
+					io.WriteString(w, who.Value)
+				}
+			})
+			spider := &fileSpider{finish: func(w *engine.Waiting) (item string) {
+				for _, f := range w.Files {
+					item = map[string]string{sum8(clara): clara, sum8(public): public}[f.Checksum[:8]] + " " + f.Status
+				}
+				return fmt.Sprint(w.Number, " ", item)
+			}}
+			spider.callbacks = map[string]func(*engine.Response) (*engine.Output, error){
+				"parse": func(r *engine.Response) (*engine.Output, error) { // the file of a page is fetched before the next page: its priority is higher
+					n, meta := int(r.URL[len(r.URL)-1]-'0'), `{}`
+					out := &engine.Output{Revision: "rev1"}
+					if n == 1 {
+						meta = c.meta
+					}
+					if n < 3 {
+						out = follow(&scheduler.Request{URL: fmt.Sprint(site, "/", n+1), Meta: []byte(meta)})
+					}
+					out.Waiting = []engine.Waiting{awaiting(n, `{}`, fmt.Sprint(site, "/file", max(n, 2)))} // the first two pages have the same
+					return out, nil
+				},
+			}
+			r := newFileRig(t, spider, func(s *engine.Settings) { s.ConcurrentRequests, s.CookiesEnabled = 1, !c.without }, site+"/1")
+			r.run(t)
+			if want := []string{"1 " + c.want[0], "2 " + c.want[1], "3 " + c.want[2]}; !slices.Equal(r.items, want) {
+				t.Errorf("items %q, want %q", r.items, want)
+			}
+		})
+	}
+}

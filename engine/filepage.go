@@ -18,6 +18,8 @@ const (
 	fileBusyDelay  = 2 * time.Second  // before a look at a file that another worker is fetching
 	storeDownDelay = 10 * time.Second // before a file is tried again for which the store has no room
 
+	nobody = "\n" // the login of who keeps the jar out, in every spider: no name begins like it
+
 	reasonNotStored = "not_stored" // the store refuses this file and no other
 )
 
@@ -74,9 +76,14 @@ func (p *page) file(ctx context.Context) {
 	}
 }
 
-// storeFor is a store as the request's login sees it: a file that a jar of its own has got is not for who has none, or another.
+// storeFor is a store as the request's login sees it: a file that a jar of its own has got is not for who has none, or another, and one that
+// the default jar has got not for who keeps the jar out.
 func (p *page) storeFor(store *files.Store) *files.Store {
-	if jar, _, _ := jarOf(p.req); jar != "" && p.Settings.CookiesEnabled {
+	jar, merges, _ := jarOf(p.req)
+	switch {
+	case !merges || !p.Settings.CookiesEnabled:
+		return store.As(nobody)
+	case jar != "":
 		return store.As(p.Spider.Name() + "\n" + jar)
 	}
 	return store

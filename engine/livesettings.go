@@ -10,7 +10,7 @@ import (
 // liveSettings are looked at anew for each page or step, so an edit of them can be in effect at once. The others shape what was made at
 // the start: the frontier, the downloader.
 var liveSettings = []string{
-	"concurrent_requests", "redis_batch_size", "retry_times", "retry_http_codes", "retry_priority_adjust", "backoff_http_codes", "redirect_max_times", "referer_enabled", "referrer_policy", "cookies_enabled", "depth_limit", "urllength_limit", "handle_httpstatus_list", "handle_httpstatus_all",
+	"concurrent_requests", "redis_batch_size", "retry_times", "retry_http_codes", "retry_priority_adjust", "backoff_http_codes", "redirect_max_times", "referer_enabled", "referrer_policy", "cookies_enabled", "cookies_debug", "depth_limit", "urllength_limit", "handle_httpstatus_list", "handle_httpstatus_all",
 	"callback_timeout", "log_level", "max_idle_time", "closespider_pagecount", "closespider_itemcount", "closespider_errorcount", "item_meta",
 }
 

@@ -58,9 +58,22 @@ func isInteger(s string) bool {
 	return err == nil
 }
 
-// outgoingHeader is what the page's request sends: what the spider asked for, with the cookies of the jar. A Cookie header made by hand gives way to
-// them, as in Scrapy, unless the jar is kept out. The error is a *fetch.Error.
+// outgoingHeader is what the page's request sends. The error is a *fetch.Error.
 func (p *page) outgoingHeader() (http.Header, error) {
+	h, err := p.withCookies()
+	sent, own := h["Cookie"]
+	if !own {
+		sent = p.Settings.DefaultRequestHeaders["Cookie"]
+	}
+	if err == nil {
+		p.showSent(sent)
+	}
+	return h, err
+}
+
+// withCookies is what the spider asked for, with the cookies of the jar. A Cookie header made by hand gives way to them, as in Scrapy, unless the
+// jar is kept out.
+func (p *page) withCookies() (http.Header, error) {
 	h := p.req.Headers
 	if !p.Settings.CookiesEnabled {
 		return h, nil
@@ -101,6 +114,7 @@ func (p *page) outgoingHeader() (http.Header, error) {
 // keepCookies takes what a page's response sets, whatever its status.
 func (p *page) keepCookies(resp *Response) {
 	lines := resp.Header["Set-Cookie"]
+	p.showReceived(resp.Status, lines)
 	if !p.keepsCookies || len(lines) == 0 {
 		return
 	}
@@ -124,9 +138,13 @@ func (p *page) cookiesRefused(refused []error) {
 		return
 	}
 	p.count(statCookiesRefused, int64(len(refused)))
-	if p.Logger.Enabled(context.Background(), slog.LevelDebug) {
+	level := slog.LevelDebug
+	if p.Settings.CookiesDebug {
+		level = slog.LevelInfo
+	}
+	if p.Logger.Enabled(context.Background(), level) {
 		for _, err := range refused[:min(len(refused), 10)] {
-			p.Logger.Debug("a cookie was not taken", slog.String("url", p.req.URL), slog.Any("error", err))
+			p.Logger.Log(context.Background(), level, "a cookie was not taken", slog.String("url", p.req.URL), slog.Any("error", err))
 		}
 	}
 }

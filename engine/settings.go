@@ -62,6 +62,7 @@ type Settings struct {
 	CloseSpiderErrorCount int64
 	RobotstxtObey         bool
 	CookiesEnabled        bool
+	CookiesDebug          bool // log names and attributes of what is sent and received
 	RobotsMetaObey        bool
 	AllowPrivateAddresses bool
 	SinkBuffer            int                     // pages that may wait for a sink beyond those in flight
@@ -170,6 +171,7 @@ var settingTable = []setting{
 	{"closespider_errorcount", false, "errors", "of callbacks in the whole crawl after which it ends; 0 for off", count(func(s *Settings) *int64 { return &s.CloseSpiderErrorCount }, 0, 1<<62)},
 	{"robotstxt_obey", false, "true or false", "keep out of what a site's robots.txt forbids, and keep its crawl-delay", flag(func(s *Settings) *bool { return &s.RobotstxtObey })},
 	{"cookies_enabled", false, "true or false", "keep cookies and send them, for the whole fleet; meta.cookiejar names a jar of its own", flag(func(s *Settings) *bool { return &s.CookiesEnabled })},
+	{"cookies_debug", false, "true or false", "log the cookies of each request and response: names and attributes, never values", flag(func(s *Settings) *bool { return &s.CookiesDebug })},
 	{"robots_meta_obey", false, "true or false", "take no items from pages that say noindex, and no requests from those that say nofollow", flag(func(s *Settings) *bool { return &s.RobotsMetaObey })},
 	{"allow_private_addresses", false, "true or false", "connect to loopback, private, metadata and all other addresses", flag(func(s *Settings) *bool { return &s.AllowPrivateAddresses })},
 	{"allow_addresses", false, "addresses and ranges", "that may be connected to though they are not public, as in 10.1.0.0/16", allowAddresses},

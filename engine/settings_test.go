@@ -30,6 +30,8 @@ func TestApply(t *testing.T) {
 		{"partition", "planet", "want one of [host domain none]"},
 		{"dupefilter_debug", "true", ""},
 		{"dupefilter_debug", "perhaps", "want true or false"},
+		{"cookies_debug", "true", ""},
+		{"cookies_debug", 1.0, "want true or false"},
 		{"user_agent", "x\r\ny", "control characters"},
 		{"handle_httpstatus_list", []any{404.0, 410.0}, ""},
 		{"handle_httpstatus_list", "404,410", ""},

@@ -24,6 +24,7 @@ const (
 	fieldURL = iota
 	fieldStatus
 	fieldHeaders
+	fieldCookies
 	fieldBody
 	fieldText
 	fieldEncoding
@@ -34,7 +35,7 @@ const (
 )
 
 var responseFieldPlaces = map[string]int{
-	"url": fieldURL, "status": fieldStatus, "headers": fieldHeaders, "body": fieldBody, "text": fieldText,
+	"url": fieldURL, "status": fieldStatus, "headers": fieldHeaders, "cookies": fieldCookies, "body": fieldBody, "text": fieldText,
 	"encoding": fieldEncoding, "meta": fieldMeta, "cb_kwargs": fieldCbKwargs, "request": fieldRequest,
 }
 
@@ -105,6 +106,8 @@ func (v *vm) responseField(L *lua.LState, r *response, place int) lua.LValue {
 		return lua.LNumber(r.Status)
 	case fieldHeaders:
 		return newHeaders(L, r.Header)
+	case fieldCookies:
+		return newResponseCookies(L, r.Response)
 	case fieldBody:
 		return lua.LString(r.Body)
 	case fieldText:

@@ -105,6 +105,7 @@ func TestResponseMistakesRaise(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		`return response.statsu`:                        `a response has no "statsu"; did you mean "status"?`,
+		`return response.cookeis`:                       `a response has no "cookeis"; did you mean "cookies"?`,
 		`return response.css("a")`:                      `called with a colon`,
 		`return response:urljoin(nil)`:                  `urljoin needs a string, got nil`,
 		`return response:css()`:                         `css needs a CSS selector as a string, got nil`,

@@ -93,7 +93,7 @@ func (f *Frontier) next(s *sending) (c commit, rest bool) {
 		}
 		c.parts = append(c.parts, p)
 		c.args = append(c.args, p.args...)
-		c.cookies = p.cookieArgs(c.cookies, len(c.parts))
+		c.cookies = f.cookieArgs(c.cookies, &p, len(c.parts))
 		for _, n := range p.counters {
 			c.counters[n.name] += n.by
 		}
@@ -124,7 +124,7 @@ func (f *Frontier) part(index int, o *Outcome, from int) part {
 	}
 	p.takeCookies(o, from)
 	unsent, checked := f.unknown(&p, o, from)
-	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(p.cookies) + 5*len(unsent)
+	values := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 4*len(p.cookies) + 5*len(unsent)
 	if checked == 0 || values <= maxValues {
 		kids, letters := f.children(&p, o, unsent)
 		if p.bytes <= maxBytes || checked == 0 {
@@ -273,7 +273,7 @@ func printable(r rune) rune {
 
 // indivisible is how many values must ride in one commit: all but the children that the duplicate filter makes safe to repeat.
 func (o *Outcome) indivisible() int {
-	n := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 3*len(o.Cookies)
+	n := len(o.Items) + len(o.Dead) + 2*len(o.Stats) + 4*len(o.Cookies)
 	for i := range o.Children {
 		if o.Children[i].forced() {
 			n += 5

@@ -147,7 +147,7 @@ func TestCookiesGoBeforeTheChunksOfALargePage(t *testing.T) {
 		o.Prepare()
 		s := newSending([]*Outcome{o})
 		first, rest := k.next(s)
-		if !rest || len(first.cookies) != 3*200 || first.children == 0 {
+		if !rest || len(first.cookies) != 4*200 || first.children == 0 {
 			t.Fatalf("the first commit has %d children and %d arguments of cookies; more follow: %v", first.children, len(first.cookies), rest)
 		}
 		k.commit(o)
@@ -202,7 +202,7 @@ func TestCookiesBeyondTheLimitGo(t *testing.T) {
 			t.Errorf("one that joins has %d", len(fresh))
 		}
 		behind := k.join()
-		behind.cookies = 3
+		behind.cookies.number = 3
 		if all := k.news(behind, jarCopy{"old": "1"}); !all {
 			t.Error("a worker that does not know what went reads changes only")
 		}
@@ -310,6 +310,33 @@ func TestCookiesUnderAnotherType(t *testing.T) {
 		}
 		if n := k.rdb.LLen(k.ctx, k.keys.items).Val(); n != 0 {
 			t.Error("half of the page is stored")
+		}
+	})
+}
+
+// TestAPlainChangeAfterRedisForgot: what a worker has compared it with says nothing about cookies whose numbers were given anew.
+func TestAPlainChangeAfterRedisForgot(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		const secure = `{"n":"a","v":"1","d":"e.test","p":"/","sec":true,"c":1,"u":1}`
+		k.add(get("1"), get("2"))
+		l := k.await(k.Frontier, 2)
+		k.commit(&Outcome{Lease: l[0], Cookies: []CookieChange{set("", "x", "1"), set("", "y", "1"), set("", "z", "1")}})
+		news, err := k.NewCookies(k.ctx, false)
+		if err != nil || news.Mark.number != 3 {
+			t.Fatalf("knows %+v, %v", news.Mark, err)
+		}
+		k.rdb.Del(k.ctx, k.keys.cookies, k.keys.cookieChanges, k.keys.commits) // set back to before all that
+		k.rdb.HDel(k.ctx, k.keys.meta, "cookies", "cookies_bytes")
+		other := k.join()
+		k.exchange(other, []*Outcome{{Cookies: []CookieChange{set("", "e.test;/;a", secure), set("", "p", "1"), set("", "q", "1"), set("", "r", "1")}}}, 0, 0)
+		plain := set("", "e.test;/x;a", `{"n":"a","v":"2","d":"e.test","p":"/x","c":2,"u":2}`)
+		plain.Plain, plain.Known = true, news.Mark
+		k.commit(&Outcome{Lease: l[1], Cookies: []CookieChange{plain, set("", "w", "1")}})
+		if got := k.redisCookies(); !maps.Equal(got, jarCopy{" e.test;/;a": secure, " w": "1", " p": "1", " q": "1", " r": "1"}) {
+			t.Errorf("redis has %q", got)
+		}
+		if got := k.rdb.HGet(k.ctx, k.keys.stats, "cookies/refused").Val(); got != "1" {
+			t.Errorf("%q are counted", got)
 		}
 	})
 }

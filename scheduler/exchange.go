@@ -95,7 +95,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 	case "ROLLBACK":
 		f.logger.Warn("redis has forgotten commits of this worker (restored from an older state?): starting over as a new one", "redis", f.client.name)
 		f.renew()
-		f.cookies = unknownChange
+		f.forgetCookies()
 		s.restart()
 		return nil
 	default:
@@ -238,7 +238,7 @@ func (f *Frontier) leased(x *Exchanged, r *answer, asked time.Time) error {
 	x.Paused = x.State == Paused
 	x.Control, _ = strconv.ParseInt(version, 10, 64)
 	change, _ := strconv.ParseInt(cookies, 10, 64)
-	x.Cookies = change != f.cookies
+	x.Cookies = change != f.cookies.number
 	for i := 5; i+2 < len(r.values); i += 3 {
 		l := newLease(r.text(i), r.text(i+1), r.text(i+2))
 		l.At, l.Asked = x.Now, asked

@@ -26,7 +26,7 @@ type Frontier struct {
 	// Only the goroutine that calls Exchange uses these.
 	process  int             // grows when the worker must be new to Redis
 	number   int64           // of the last commit that Redis has answered
-	cookies  int64           // the last change of the jars that the worker knows
+	cookies  CookieMark      // the last change of the jars that the worker knows
 	seen     *seen           // fingerprints that need no asking
 	suspects map[string]bool // leases in hand whose requests may be what kills workers
 	beaten   time.Time       // last heartbeat sent with a lease

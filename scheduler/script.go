@@ -45,7 +45,7 @@ func mustRead(name string) string {
 
 var (
 	leaseScript   = newScript("lease", "record", "letters", "push", "free", "giveback", "rules", "budget", "throttle")
-	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers", "cookies")
+	commitScript  = newScript("commit", "record", "letters", "push", "free", "budget", "rules", "pace", "throttle", "answers", "cookieguard", "cookies")
 	extendScript  = newScript("extend")
 	releaseScript = newScript("release", "record", "letters", "push", "free", "giveback")
 	landScript    = newScript("land", "record", "free")

@@ -14,7 +14,8 @@
 --         answer         what the response says of the pace that its site bears (parts/answers.lua); '' for nothing
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
 --       then nt (counter by)...: the counters of all outcomes added up
---       and last (outcome field value)...: the cookies that an outcome changes; value '' deletes
+--       and last (outcome field value condition)...: the cookies that an outcome changes; value '' deletes; condition is '', or 'plain' or
+--         'use' and the last change that its worker knew (parts/cookieguard.lua)
 --       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums, or when there is a budget of pages
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
@@ -78,9 +79,9 @@ for _ = 1, count() do
   by[ARGV[at - 1] or ''] = tonumber(ARGV[at] or '') or error('commit: argument ' .. at .. ' is not a number')
 end
 local jars = at
-for k = jars + 1, #ARGV, 3 do
-  at = k + 2
-  if not outcomes[tonumber(ARGV[k])] then error('commit: argument ' .. k .. ' is not an outcome') end
+for k = jars + 1, #ARGV, 4 do
+  at = k + 3
+  if not outcomes[tonumber(ARGV[k])] or ARGV[at] ~= '' and not string.find(ARGV[at] or '-', '^%l+ %-?%d+$') then error('commit: argument ' .. k .. ' is not an outcome') end
 end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 
@@ -233,6 +234,7 @@ bump('scheduler/done', done)
 bump('scheduler/dead', given_up)
 bump('dupefilter/filtered', filtered)
 local changed = weigh_cookies(jars, flags)
+if changed then bump('cookies/refused', changed.refused) end
 if #put > 0 then redis.call(stream and 'XLEN' or 'LLEN', items) end
 if #letters > 0 or nkids > 0 then redis.call('LLEN', dead) end
 if #record > 0 and #ask == 0 then redis.call('SCARD', dupefilter) end

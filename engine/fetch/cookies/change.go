@@ -10,6 +10,12 @@ import (
 type Change struct {
 	Key    string  // names the cookie in the jar: the field of the hash
 	Cookie *Cookie // nil: the field is to be deleted
+
+	// Plain: the change came over http. Where others keep cookies that this jar does not know yet, it must neither replace, remove nor hide a
+	// Secure one.
+	Plain bool
+	// Use: the change only notes that the cookie was sent. It must not undo what others have made of the cookie meanwhile.
+	Use bool
 }
 
 // Apply takes the changes of another worker. It checks no limits: the worker that made the changes did.
@@ -27,14 +33,16 @@ func (j *Jar) Apply(changes []Change) {
 // ledger changes a jar and remembers what it has changed, and what it was told, each cookie once.
 type ledger struct {
 	jar   *Jar
+	plain bool
 	index map[string]int // key -> place in list
 	list  []Change
 	added map[string]bool // keys that were not there before, whose end is nobody's business
 	ended int             // removals of cookies that were not there
 }
 
-func newLedger(j *Jar) *ledger {
-	return &ledger{jar: j, index: map[string]int{}, added: map[string]bool{}}
+// newLedger begins the changes of one call; plain says that those which concern no Secure cookie are Plain.
+func newLedger(j *Jar, plain bool) *ledger {
+	return &ledger{jar: j, plain: plain, index: map[string]int{}, added: map[string]bool{}}
 }
 
 func (l *ledger) put(c *Cookie) {
@@ -43,13 +51,13 @@ func (l *ledger) put(c *Cookie) {
 		l.added[key] = true
 	}
 	l.jar.store(c)
-	l.note(Change{key, c})
+	l.note(key, c, l.plain && !c.Secure)
 }
 
 // remove makes room.
 func (l *ledger) remove(c *Cookie) {
 	l.jar.drop(c.Key(), c.Domain)
-	l.note(Change{c.Key(), nil})
+	l.note(c.Key(), nil, l.plain && !c.Secure)
 }
 
 // end removes what a site wants removed, of which other jars may know more than this one. A site has no more cookies than MaxPerSite anywhere.
@@ -62,13 +70,14 @@ func (l *ledger) end(c *Cookie) {
 	l.remove(c)
 }
 
-func (l *ledger) note(c Change) {
-	if at, noted := l.index[c.Key]; noted {
-		l.list[at] = c
-		return
+func (l *ledger) note(key string, c *Cookie, plain bool) {
+	at, noted := l.index[key]
+	if !noted {
+		at = len(l.list)
+		l.index[key] = at
+		l.list = append(l.list, Change{})
 	}
-	l.index[c.Key] = len(l.list)
-	l.list = append(l.list, c)
+	l.list[at] = Change{Key: key, Cookie: c, Plain: plain}
 }
 
 // changes leaves out what came and had to make room.

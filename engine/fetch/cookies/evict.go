@@ -14,7 +14,8 @@ const (
 	MaxSize    = 256 << 10 // bytes of names, values, domains and paths, and 64 a cookie
 )
 
-// evict removes, once a limit was passed, what is over and then what was used longest ago.
+// evict removes, once a limit was passed, what is over and then what was used longest ago. Of one site Secure cookies go last, and an answer over
+// http makes room for its own among those that are not Secure: it must not be able to flood the others out (RFC 6265bis, 5.7).
 func (l *ledger) evict(now time.Time) {
 	j := l.jar
 	if !j.over {
@@ -24,7 +25,7 @@ func (l *ledger) evict(now time.Time) {
 	l.expire(now)
 	for _, cookies := range j.sites {
 		if n := len(cookies) - MaxPerSite; n > 0 {
-			for _, c := range leastUsed(cookies)[:n] {
+			for _, c := range leastUsed(cookies, true)[:n] {
 				l.remove(c)
 			}
 		}
@@ -36,8 +37,12 @@ func (l *ledger) evict(now time.Time) {
 
 // shrink makes the whole jar a tenth smaller than it may be, so that a full one is not sorted anew for each cookie.
 func (l *ledger) shrink() {
-	for _, c := range leastUsed(l.jar.all()) {
-		if l.jar.count <= MaxPerJar/10*9 && l.jar.size <= MaxSize/10*9 {
+	for _, c := range leastUsed(l.jar.all(), l.plain) {
+		enough := 9
+		if l.plain && c.Secure {
+			enough = 10
+		}
+		if 10*l.jar.count <= MaxPerJar*enough && 10*l.jar.size <= MaxSize*enough {
 			return
 		}
 		l.remove(c)
@@ -64,13 +69,19 @@ func (j *Jar) all() map[string]*Cookie {
 	return all
 }
 
-// leastUsed sorts by use, the longest ago first.
-func leastUsed(cookies map[string]*Cookie) []*Cookie {
+// leastUsed sorts by use, the longest ago first; with secureLast the Secure ones after the others.
+func leastUsed(cookies map[string]*Cookie, secureLast bool) []*Cookie {
 	list := make([]*Cookie, 0, len(cookies))
 	for _, c := range cookies {
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b *Cookie) int {
+		if secureLast && a.Secure != b.Secure {
+			if b.Secure {
+				return -1
+			}
+			return 1
+		}
 		if c := cmp.Or(a.Used.Compare(b.Used), a.Created.Compare(b.Created)); c != 0 {
 			return c
 		}

@@ -46,7 +46,7 @@ func (j *Jar) take(url string, now time.Time, n int, cookie func(i int, s site, 
 		return nil, []error{err}
 	}
 	now = exact(now)
-	l := newLedger(j)
+	l := newLedger(j, !s.secure)
 	for i := range n {
 		c, err := cookie(i, s, now)
 		if err == nil {
@@ -86,7 +86,7 @@ func (j *Jar) Header(url string, now time.Time) string {
 // Touch notes that the cookies of a request to url are in use, so that others make room first. It changes nothing, and gives
 // nothing, for cookies whose use was noted within the last hour.
 func (j *Jar) Touch(url string, now time.Time) []Change {
-	l := newLedger(j)
+	l := newLedger(j, false)
 	for _, c := range j.find(url, now) {
 		if now.Sub(c.Used) >= useStep {
 			used := *c
@@ -94,7 +94,11 @@ func (j *Jar) Touch(url string, now time.Time) []Change {
 			l.put(&used)
 		}
 	}
-	return l.changes()
+	changes := l.changes()
+	for i := range changes {
+		changes[i].Use = true
+	}
+	return changes
 }
 
 func (j *Jar) find(url string, now time.Time) []*Cookie {
@@ -116,7 +120,7 @@ func (j *Jar) find(url string, now time.Time) []*Cookie {
 
 // set takes c, which s has sent. A cookie that is over removes the one it replaces.
 func (l *ledger) set(c *Cookie, s site, now time.Time) error {
-	if err := l.jar.guardSecure(c, s); err != nil {
+	if err := l.jar.guardSecure(c, s, now); err != nil {
 		return err
 	}
 	old := l.jar.get(c.Domain, c.Key())
@@ -127,7 +131,7 @@ func (l *ledger) set(c *Cookie, s site, now time.Time) error {
 	case old == nil:
 		c.Created = l.jar.nextCreated(now)
 	case old.same(c) && !old.expired(now):
-		l.note(Change{old.Key(), old}) // another worker may have been told otherwise
+		l.note(old.Key(), old, l.plain && !old.Secure) // another worker may have been told otherwise
 		return nil
 	default:
 		c.Created = old.Created
@@ -137,12 +141,12 @@ func (l *ledger) set(c *Cookie, s site, now time.Time) error {
 }
 
 // guardSecure keeps an answer over http, which anyone on the way may have written, from hiding a cookie of https (RFC 6265bis, 5.7).
-func (j *Jar) guardSecure(c *Cookie, s site) error {
+func (j *Jar) guardSecure(c *Cookie, s site, now time.Time) error {
 	if s.secure || c.Secure {
 		return nil
 	}
 	for _, old := range j.sites[registrable(c.Domain)] {
-		if old.Secure && old.Name == c.Name && pathMatches(c.Path, old.Path) &&
+		if old.Secure && old.Name == c.Name && !old.expired(now) && pathMatches(c.Path, old.Path) &&
 			(old.Domain == c.Domain || (site{host: old.Domain}).under(c.Domain) || (site{host: c.Domain}).under(old.Domain)) {
 			return fmt.Errorf("cookie %.40q: set over http, where https has set one", c.Name)
 		}

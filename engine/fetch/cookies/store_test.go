@@ -27,7 +27,7 @@ func restored(t *testing.T, j *Jar) *Jar {
 		if err != nil {
 			t.Fatalf("stored and not read: %v", err)
 		}
-		changes = append(changes, Change{key, read})
+		changes = append(changes, Change{Key: key, Cookie: read})
 	}
 	back := New()
 	back.Apply(changes)
@@ -101,7 +101,7 @@ func TestTogetherBeyondTheLimits(t *testing.T) {
 	j := New()
 	for i := range 2 * MaxPerSite {
 		c := &Cookie{Name: fmt.Sprint(i), Domain: "many.com", HostOnly: true, Path: "/", Created: now, Used: now.Add(time.Duration(i) * time.Second)}
-		j.Apply([]Change{{c.Key(), c}})
+		j.Apply([]Change{{Key: c.Key(), Cookie: c}})
 	}
 	changes, _ := j.Receive("http://many.com/", []string{"new=1"}, now.Add(time.Hour))
 	if j.Len() != MaxPerSite || len(changes) != MaxPerSite+2 {

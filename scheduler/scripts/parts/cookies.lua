@@ -28,36 +28,82 @@ local function make_room(w, values, count)
   end
 end
 
--- weigh_cookies reads ARGV behind from, of outcomes whose flag is '1', and gives what write_cookies writes; nothing for no change. A cookie that
--- is here as it is given is none: a page tells of all that its site has set, since what its worker knows may be old.
-local function weigh_cookies(from, flags)
-  local given, values, turned = {}, {}, {}
-  for k = from + 1, #ARGV, 3 do
+-- read_cookies adds to was what there is of fields.
+local function read_cookies(was, fields)
+  for i = 1, #fields, 1000 do
+    local j = math.min(i + 999, #fields)
+    local got = redis.call('HMGET', cookies, unpack(fields, i, j))
+    for k = i, j do was[fields[k]] = got[k - i + 1] or nil end
+  end
+end
+
+-- given_cookies reads ARGV behind from, of outcomes whose flag is '1'.
+local function given_cookies(from, flags)
+  local changes, fields = {}, {}
+  for k = from + 1, #ARGV, 4 do
     if flags[tonumber(ARGV[k])] == '1' then
-      local f, value = ARGV[k + 1], ARGV[k + 2]
-      if not values[f] then given[#given + 1] = f end
-      turned[f] = turned[f] or values[f] and values[f] ~= value
-      values[f] = value                             -- of two in one commit the later stays, and every worker is told of it
+      local _, _, kind, known = string.find(ARGV[k + 3], '^(%l+) (%-?%d+)$')
+      changes[#changes + 1] = {field = ARGV[k + 1], value = ARGV[k + 2], plain = kind == 'plain', use = kind == 'use', known = known and tonumber(known)}
+      fields[#fields + 1] = ARGV[k + 1]
     end
   end
-  if #given == 0 then return end
+  return changes, fields
+end
+
+-- merge_cookies takes changes in their order. It gives the fields that are to be written, what they become and how many plain changes were
+-- refused. A cookie that is here as it is given is no change: a page tells of all that its site has set, since what its worker knows may be old.
+-- Of two in one commit the later stays. Of that, and of what is refused, every worker is told.
+local function merge_cookies(changes, was, moved)
+  local fields, values, given, turned, refused = {}, {}, {}, {}, 0
+  local function refuses(c)
+    if not c.plain then return false end
+    if is_secure(values[c.field] or was[c.field]) then return true end
+    for _, rival in ipairs(c.rivals or {}) do
+      if is_secure(values[rival] or was[rival]) then return true end
+    end
+    return false
+  end
+  local function take(c)
+    local f = c.field
+    local before = values[f] or was[f] or ''
+    if values[f] == nil then given[#given + 1] = f end
+    if refuses(c) then
+      refused = refused + 1
+      turned[f] = true
+      values[f] = before
+    else
+      turned[f] = turned[f] or values[f] and values[f] ~= c.value
+      values[f] = c.value
+    end
+  end
+  for _, c in ipairs(changes) do
+    if not c.use or not moved[c.field] and values[c.field] == nil then take(c) end
+  end
+  for _, f in ipairs(given) do
+    if turned[f] or (was[f] or '') ~= values[f] then fields[#fields + 1] = f end
+  end
+  return fields, values, refused
+end
+
+-- weigh_cookies gives what write_cookies writes of the changes that given_cookies reads; nothing for no change.
+local function weigh_cookies(from, flags)
+  local changes, told = given_cookies(from, flags)
+  if #changes == 0 then return end
   local state = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor', 'cookies_until')
-  local expired, fields, olds = now > (tonumber(state[4] or 0) or 0), {}, {}      -- or there are none yet
-  for i = 1, #given, 1000 do
-    local j = math.min(i + 999, #given)
-    local was = redis.call('HMGET', cookies, unpack(given, i, j))
-    if expired then was = {} end
-    for k = i, j do
-      local f, old = given[k], was[k - i + 1]
-      if turned[f] or (old or '') ~= values[f] then
-        fields[#fields + 1] = f
-        olds[#fields] = old
-      end
-    end
+  local expired, was, last = now > (tonumber(state[4] or 0) or 0), {}, tonumber(state[1] or 0) or 0      -- or there are none yet
+  local rivals, moved
+  if expired then
+    rivals, moved = find_rivals(changes, 0, 0)
+    redis.call('HLEN', cookies)
+  else
+    rivals, moved = find_rivals(changes, last, tonumber(state[3] or 0) or 0)
+    read_cookies(was, rivals)
+    read_cookies(was, told)
   end
+  local fields, values, refused = merge_cookies(changes, was, moved)
   if #fields == 0 then return end
   local count = redis.call('ZCARD', cookie_changes)
-  local w = {expired = expired, number = tonumber(state[1] or 0) or 0, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}}
+  local w = {expired = expired, number = last, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}, refused = refused}
   if expired then
     if state[1] then w.number = w.number + 1 end    -- so that everybody asks for all
     w.floor = string.format('%.0f', w.number)
@@ -69,7 +115,7 @@ local function weigh_cookies(from, flags)
     local known = redis.call('ZMSCORE', cookie_changes, unpack(fields, i, j))
     if expired then known = {} end
     for k = i, j do
-      local f, old = fields[k], olds[k]
+      local f, old = fields[k], was[fields[k]]
       w.number = w.number + 1
       w.changes[#w.changes + 1] = string.format('%.0f', w.number)
       w.changes[#w.changes + 1] = f

@@ -1,0 +1,41 @@
+package cookies
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMask(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"":                              "***",
+		"sid=sesame":                    "sid=***",
+		"sid=sesame; lang=sesame":       "sid=***; lang=***",
+		"sesame":                        "***",
+		"a=sesame=sesame;sesame; b=":    "a=***; ***; b=",
+		"=sesame":                       "=***",
+		strings.Repeat("n", 50) + "=1":  strings.Repeat("n", 40) + "...=***",
+		" spaces = sesame ;\ttab=\t \t": "spaces=***; tab=",
+	} {
+		if got := Mask(header); got != want {
+			t.Errorf("%q is shown as %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestMaskSetCookie(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"sid=sesame": "sid=***",
+		"sid=sesame; Path=/a; Domain=e.com; Secure; HttpOnly; SameSite=Lax":          "sid=***; Path=/a; Domain=e.com; Secure; HttpOnly; SameSite=Lax",
+		"sid=; Max-Age=0; expires=Thu, 01 Jan 1970 00:00:00 GMT":                     "sid=; Max-Age=0; expires=Thu, 01 Jan 1970 00:00:00 GMT",
+		`sid="open;sesame";Path=/`:                                                   `sid=***; ***; Path=/`,
+		"sesame;sesame=sesame; sesame":                                               "***; ***; ***",
+		"a=sesame; Path=/" + strings.Repeat("p", 200):                                "a=***; Path=/" + strings.Repeat("p", 94) + "...",
+		strings.Repeat("n", 4000) + "=sesame; " + strings.Repeat("x", 4000) + "=1; ": strings.Repeat("n", 40) + "...=***; ***; ***",
+	} {
+		if got := MaskSetCookie(line); got != want {
+			t.Errorf("%q is shown as %q, want %q", line, got, want)
+		}
+	}
+}
