@@ -20,6 +20,7 @@ type Settings struct {
 	DownloadDelay               time.Duration // between two starts in a slot
 	RandomizeDownloadDelay      bool          // up to half as much again
 	ConcurrentRequestsPerDomain int           // requests of a slot in flight
+	ConcurrentRequestsTotal     int           // requests of the whole fleet in flight; 0: no limit
 	Throttling                  scheduler.Throttling
 	DownloadSlots               scheduler.SlotRules
 	CloseSpiderPageCountPerSlot int64         // responses for callbacks of a slot; 0: off
@@ -126,6 +127,7 @@ var settingTable = []setting{
 	{"download_delay", true, "seconds", "between two starts in a slot, for the whole fleet", duration(func(s *Settings) *time.Duration { return &s.DownloadDelay }, 0, day)},
 	{"randomize_download_delay", true, "true or false", "make each delay longer by a random part, up to half", flag(func(s *Settings) *bool { return &s.RandomizeDownloadDelay })},
 	{"concurrent_requests_per_domain", true, "requests", "of a slot in flight, for the whole fleet", count(func(s *Settings) *int { return &s.ConcurrentRequestsPerDomain }, 1, 10_000)},
+	{"concurrent_requests_total", true, "requests", "in flight in the whole fleet; 0 for no limit", count(func(s *Settings) *int { return &s.ConcurrentRequestsTotal }, 0, 1_000_000)},
 	{"autothrottle_enabled", true, "true or false", "set each slot's delay by its site's latency, never below download_delay", flag(func(s *Settings) *bool { return &s.Throttling.ByLatency })},
 	{"autothrottle_start_delay", true, "seconds", "delay by latency of a slot of which nothing is known", duration(func(s *Settings) *time.Duration { return &s.Throttling.StartDelay }, 0, day)},
 	{"autothrottle_max_delay", true, "seconds", "that latency and refusals slow a slot down to", duration(func(s *Settings) *time.Duration { return &s.Throttling.MaxDelay }, time.Millisecond, day)},

@@ -115,6 +115,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		Queue:           s.Queue,
 		Delay:           s.DownloadDelay,
 		Concurrency:     s.ConcurrentRequestsPerDomain,
+		Total:           s.ConcurrentRequestsTotal,
 		Throttling:      s.Throttling,
 		RandomizeDelay:  s.RandomizeDownloadDelay,
 		SlotRules:       s.DownloadSlots,

@@ -193,11 +193,7 @@ for _, one in ipairs(fresh) do
   end
   if one.final == 1 and one.slot then
     local slot = one.slot
-    if not ended[slot] then
-      ended[slot] = 0
-      names[#names + 1] = slot
-    end
-    if not one.landed then ended[slot] = ended[slot] + 1 end
+    ends(names, ended, slot, one.landed)
     if one.page and slot ~= SEEDS then
       if not paged[slot] then sites[#sites + 1] = slot end
       paged[slot] = (paged[slot] or 0) + 1
