@@ -175,7 +175,9 @@ func TestAnErrbackAsksForItsRequestAgain(t *testing.T) {
 				again := c.asked
 				return nil, &again
 			}}
-			spider.seed = func(string) (*engine.Output, error) { return follow(&scheduler.Request{URL: base + c.path, Errback: "err"}), nil }
+			spider.seed = func(string) (*engine.Output, error) {
+				return follow(&scheduler.Request{URL: base + c.path, Errback: "err"}), nil
+			}
 			r := newRig(t, spider, func(s *engine.Settings) { s.RetryTimes, s.RobotstxtObey = c.set, true }, "x")
 			sum := r.run(t)
 			if calls != " "+c.want {
