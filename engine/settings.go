@@ -45,6 +45,7 @@ type Settings struct {
 	HandleHTTPStatusList  []int
 	HandleHTTPStatusAll   bool
 	DupefilterDebug       bool
+	AutothrottleDebug     bool
 	UserAgent             string
 	DefaultRequestHeaders http.Header // canonical names
 	RefererEnabled        bool
@@ -153,6 +154,7 @@ var settingTable = []setting{
 	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", codes(func(s *Settings) *[]int { return &s.HandleHTTPStatusList })},
 	{"handle_httpstatus_all", false, "true or false", "callbacks get every status", flag(func(s *Settings) *bool { return &s.HandleHTTPStatusAll })},
 	{"dupefilter_debug", false, "true or false", "log every duplicate, not only the first", flag(func(s *Settings) *bool { return &s.DupefilterDebug })},
+	{"autothrottle_debug", false, "true or false", "log each change of a site's delay that an answer makes, with its latency and size", flag(func(s *Settings) *bool { return &s.AutothrottleDebug })},
 	{"user_agent", false, "text", "the User-Agent header: name yourself and how to reach you", text(func(s *Settings) *string { return &s.UserAgent })},
 	{"default_request_headers", false, "table of texts", "sent with requests that have no such header; JSON on the command line", defaultHeaders},
 	{"referer_enabled", false, "true or false", "send the page that a link was found on as Referer", flag(func(s *Settings) *bool { return &s.RefererEnabled })},

@@ -40,6 +40,7 @@ type Config struct {
 	Persist         bool          // keep queue and filter when the last worker closes
 	FlushOnStart    bool
 	DupefilterDebug bool   // log every duplicate, not only the first
+	ThrottleDebug   bool   // log each change of a slot's delay that an answer to this worker makes
 	Worker          string // name of this worker in logs and dead letters; "" means host:pid
 	Revision        string
 	Logger          *slog.Logger // nil means none

@@ -126,6 +126,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		ItemStream:      c.options.Spider.ItemStream(),
 		Persist:         s.SchedulerPersist,
 		DupefilterDebug: s.DupefilterDebug,
+		ThrottleDebug:   s.AutothrottleDebug,
 		Worker:          c.options.Worker,
 		Logger:          c.options.Voice.Logger,
 	}
