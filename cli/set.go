@@ -16,8 +16,8 @@ import (
 )
 
 const setHelp = `A setting that is set so goes before all others, on every host, until it is taken back by NAME= without a value. Those that Redis itself
-keeps (download_delay, randomize_download_delay, concurrent_requests_per_domain, closespider_pagecount_per_slot) hold for the whole fleet as
-one crawler from the next lease on. The others reach the workers within a second. Without settings it lists those that are set.
+keeps (download_delay, randomize_download_delay, concurrent_requests_per_domain, concurrent_requests_total,
+closespider_pagecount_per_slot) hold for the whole fleet as one crawler from the next lease on. The others reach the workers within a second. Without settings it lists those that are set.
 "luacrawl slots set" is for single sites.
 
 Examples:
@@ -95,8 +95,8 @@ func liveChange(values, before map[string]string) (scheduler.Change, error) {
 		}
 	}
 	return scheduler.Change{
-		Live: values, Delay: settings.DownloadDelay, Concurrency: settings.ConcurrentRequestsPerDomain, RandomizeDelay: settings.RandomizeDownloadDelay,
-		PagesPerSlot: settings.CloseSpiderPageCountPerSlot,
+		Live: values, Delay: settings.DownloadDelay, Concurrency: settings.ConcurrentRequestsPerDomain, Total: settings.ConcurrentRequestsTotal,
+		RandomizeDelay: settings.RandomizeDownloadDelay, PagesPerSlot: settings.CloseSpiderPageCountPerSlot,
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 const slotsHelp = `A slot is a site, or what else shares a delay (setting partition, option slot of a request). It shows how much waits there, what is in flight
 of how much may be, the delay and who says it (the spider's file, people live, robots.txt, what the site has refused, its latency), and what the slot waits for: a worker, its delay,
-one of its leases to end, Retry-After, robots.txt, the time of a retry. The longest queues come first, of a few that have been due for
+one of its leases to end, any lease of the fleet to end (concurrent_requests_total), Retry-After, robots.txt, the time of a retry. The longest queues come first, of a few that have been due for
 longest, that are due next and that are full: it costs Redis the same however much is pending. Named sites are shown whatever they wait for.
 
 Examples:
@@ -85,8 +85,11 @@ func (p *program) printSlots(t *target, view scheduler.Slots, list table, n int,
 		}
 	}
 	held := ""
+	if view.Total > 0 {
+		held = fmt.Sprintf("; %s of %s requests in flight (concurrent_requests_total)", thousands(view.InFlight), thousands(view.Total))
+	}
 	if state != scheduler.Running {
-		held = "; the spider is " + string(state)
+		held += "; the spider is " + string(state)
 	}
 	t.logs.notice(fmt.Sprintf("%s: %s due, %s wait for their time, %s at their concurrency%s", plural(int(view.Due+view.Delayed+view.Full), "slot"),
 		thousands(view.Due), thousands(view.Delayed), thousands(view.Full), held))

@@ -85,6 +85,8 @@ func waits(s scheduler.Slot, now time.Time, state scheduler.State) (string, styl
 		return "Retry-After" + until, warn
 	case scheduler.WaitRobots:
 		return "its robots.txt" + until, dim
+	case scheduler.WaitTotal:
+		return "the fleet is at its concurrent_requests_total", warn
 	case scheduler.WaitBackoff:
 		return fmt.Sprintf("the time of a retry or a later request%s", until), dim
 	case scheduler.WaitDelay:

@@ -83,9 +83,13 @@ func (p *page) downloadFailed(ctx context.Context, err error) {
 
 // giveUp is the end of a request that no retry can save: its errback is told, and it is dead.
 func (p *page) giveUp(ctx context.Context, f *Failure) {
-	if !p.errback(ctx, f) {
-		return
+	if p.errback(ctx, f) {
+		p.bury(f)
 	}
+}
+
+// bury makes the request of a failure dead.
+func (p *page) bury(f *Failure) {
 	what := "download failed"
 	if f.Reason == reasonAskedTo {
 		what = "page given up"
@@ -94,7 +98,8 @@ func (p *page) giveUp(ctx context.Context, f *Failure) {
 	p.deadBeside(scheduler.DeadRequest, scheduler.ReasonDownload, fmt.Errorf("%s: %s", f.Reason, f.Message)) // what the errback emitted stays
 }
 
-// errback tells the spider of a failure, if the request names a function for it. It reports false when that raised.
+// errback tells the spider of a failure, if the request names a function for it. It reports false when that raised, or has said what becomes
+// of the request.
 func (p *page) errback(ctx context.Context, f *Failure) bool {
 	if p.files != nil {
 		p.fileFailed(ctx, f)
@@ -105,6 +110,11 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 	}
 	out, err := p.callSpider(ctx, func(ctx context.Context) (*Output, error) { return p.Spider.Errback(ctx, f) })
 	if ctx.Err() != nil {
+		return false
+	}
+	var again *RetryError
+	if errors.As(err, &again) {
+		p.errbackAsked(f.Response, again)
 		return false
 	}
 	if err != nil {

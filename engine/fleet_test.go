@@ -35,7 +35,7 @@ func fleet(t *testing.T, url string, spider engine.Spider, workers int, settings
 func member(ctx context.Context, t *testing.T, url string, spider engine.Spider, name string, settings engine.Settings, seeds ...string) *engine.Crawl {
 	t.Helper()
 	frontier, err := scheduler.Open(ctx, dial(ctx, t, url), scheduler.Config{
-		Spider: "t", Partition: settings.Partition, Concurrency: settings.ConcurrentRequestsPerDomain, Delay: settings.DownloadDelay, Throttling: settings.Throttling,
+		Spider: "t", Partition: settings.Partition, Concurrency: settings.ConcurrentRequestsPerDomain, Total: settings.ConcurrentRequestsTotal, Delay: settings.DownloadDelay, Throttling: settings.Throttling,
 		Lease: settings.Lease, LeaseAttempts: settings.LeaseAttempts, MaxPending: settings.MaxPending, Persist: true, Worker: name,
 		PagesPerSlot: settings.CloseSpiderPageCountPerSlot,
 	})

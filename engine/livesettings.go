@@ -55,7 +55,7 @@ func CheckSetting(name string, value any) error {
 
 // liveFleet are the settings that Redis keeps for a whole crawl, beside liveSettings: they can be set while it runs, though an edit of the
 // spider's file holds from the next start on.
-var liveFleet = []string{"download_delay", "randomize_download_delay", "concurrent_requests_per_domain", "closespider_pagecount_per_slot"}
+var liveFleet = []string{"download_delay", "randomize_download_delay", "concurrent_requests_per_domain", "concurrent_requests_total", "closespider_pagecount_per_slot"}
 
 // LiveSettings are the names that can be set for a whole fleet while it runs, in the order of the table.
 func LiveSettings() []string {

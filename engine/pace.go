@@ -10,7 +10,7 @@ import (
 // heed takes in what a response says of the pace that its site bears: a time to be left alone, a refusal, its latency.
 func (p *page) heed(resp *Response) {
 	p.heedRetryAfter(resp)
-	p.out.Answer = scheduler.Answer{Verdict: p.verdict(resp.Status), Latency: resp.latency}
+	p.out.Answer = scheduler.Answer{Verdict: p.verdict(resp.Status), Latency: resp.latency, Size: int64(len(resp.Body))}
 }
 
 // verdict is what a status says of the pace. With a Retry-After the site itself has said how long to wait, which is no reason to be slower

@@ -16,7 +16,7 @@ const (
 	reasonAskedTo = "retry"
 )
 
-// RetryError says that a callback wants its page fetched again. Nothing that it has emitted is kept.
+// RetryError says that a callback or errback wants its page fetched again. Nothing that it has emitted is kept.
 type RetryError struct {
 	Reason   string
 	Delay    *time.Duration // at least, before the page is fetched again; nil for the usual backoff
@@ -41,9 +41,26 @@ func (p *page) retryOrGiveUp(ctx context.Context, f *Failure, reason string) {
 	p.again(&again, f, reason, retryWait(p.req.RetryTimes+p.req.Throttled))
 }
 
-// retryAsked tries a page again because its callback has asked for it.
+// retryAsked tries a page again because its callback has asked for it; once it was too often, it is given up.
 func (p *page) retryAsked(ctx context.Context, resp *Response, asked *RetryError) {
 	f := &Failure{Request: p.req, Response: resp, Reason: reasonAskedTo, Message: asked.Reason}
+	if !p.tryAgain(f, asked) {
+		p.retriesOver(ctx, f)
+	}
+}
+
+// errbackAsked tries a request again because its errback has asked for it. Once it was too often, the request is dead: its errback has
+// spoken.
+func (p *page) errbackAsked(resp *Response, asked *RetryError) {
+	f := &Failure{Request: p.req, Response: resp, Reason: reasonAskedTo, Message: asked.Reason}
+	if !p.tryAgain(f, asked) {
+		p.count(statRetriesOver, 1)
+		p.bury(f)
+	}
+}
+
+// tryAgain puts a request back as a script has asked, and reports false when that was too often.
+func (p *page) tryAgain(f *Failure, asked *RetryError) bool {
 	most, adjust, wait := p.retries(), p.Settings.RetryPriorityAdjust, retryWait(p.req.RetryTimes)
 	if asked.MaxTimes != nil {
 		most = *asked.MaxTimes
@@ -55,13 +72,13 @@ func (p *page) retryAsked(ctx context.Context, resp *Response, asked *RetryError
 		wait = *asked.Delay
 	}
 	if p.req.RetryTimes >= most {
-		p.retriesOver(ctx, f)
-		return
+		return false
 	}
 	again := *p.req
 	again.RetryTimes++
 	again.Priority += adjust
 	p.again(&again, f, clip(asked.Reason), wait)
+	return true
 }
 
 // retries is how often the request is tried again: what its meta says, else the setting.

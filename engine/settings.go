@@ -20,6 +20,7 @@ type Settings struct {
 	DownloadDelay               time.Duration // between two starts in a slot
 	RandomizeDownloadDelay      bool          // up to half as much again
 	ConcurrentRequestsPerDomain int           // requests of a slot in flight
+	ConcurrentRequestsTotal     int           // requests of the whole fleet in flight; 0: no limit
 	Throttling                  scheduler.Throttling
 	DownloadSlots               scheduler.SlotRules
 	CloseSpiderPageCountPerSlot int64         // responses for callbacks of a slot; 0: off
@@ -44,6 +45,7 @@ type Settings struct {
 	HandleHTTPStatusList  []int
 	HandleHTTPStatusAll   bool
 	DupefilterDebug       bool
+	AutothrottleDebug     bool
 	UserAgent             string
 	DefaultRequestHeaders http.Header // canonical names
 	RefererEnabled        bool
@@ -127,6 +129,7 @@ var settingTable = []setting{
 	{"download_delay", true, "seconds", "between two starts in a slot, for the whole fleet", duration(func(s *Settings) *time.Duration { return &s.DownloadDelay }, 0, day)},
 	{"randomize_download_delay", true, "true or false", "make each delay longer by a random part, up to half", flag(func(s *Settings) *bool { return &s.RandomizeDownloadDelay })},
 	{"concurrent_requests_per_domain", true, "requests", "of a slot in flight, for the whole fleet", count(func(s *Settings) *int { return &s.ConcurrentRequestsPerDomain }, 1, 10_000)},
+	{"concurrent_requests_total", true, "requests", "in flight in the whole fleet; 0 for no limit", count(func(s *Settings) *int { return &s.ConcurrentRequestsTotal }, 0, 1_000_000)},
 	{"autothrottle_enabled", true, "true or false", "set each slot's delay by its site's latency, never below download_delay", flag(func(s *Settings) *bool { return &s.Throttling.ByLatency })},
 	{"autothrottle_start_delay", true, "seconds", "delay by latency of a slot of which nothing is known", duration(func(s *Settings) *time.Duration { return &s.Throttling.StartDelay }, 0, day)},
 	{"autothrottle_max_delay", true, "seconds", "that latency and refusals slow a slot down to", duration(func(s *Settings) *time.Duration { return &s.Throttling.MaxDelay }, time.Millisecond, day)},
@@ -152,6 +155,7 @@ var settingTable = []setting{
 	{"handle_httpstatus_list", false, "status codes", "that callbacks get beside 2xx", codes(func(s *Settings) *[]int { return &s.HandleHTTPStatusList })},
 	{"handle_httpstatus_all", false, "true or false", "callbacks get every status", flag(func(s *Settings) *bool { return &s.HandleHTTPStatusAll })},
 	{"dupefilter_debug", false, "true or false", "log every duplicate, not only the first", flag(func(s *Settings) *bool { return &s.DupefilterDebug })},
+	{"autothrottle_debug", false, "true or false", "log each change of a site's delay that an answer makes, with its latency and size", flag(func(s *Settings) *bool { return &s.AutothrottleDebug })},
 	{"user_agent", false, "text", "the User-Agent header: name yourself and how to reach you", text(func(s *Settings) *string { return &s.UserAgent })},
 	{"default_request_headers", false, "table of texts", "sent with requests that have no such header; JSON on the command line", defaultHeaders},
 	{"referer_enabled", false, "true or false", "send the page that a link was found on as Referer", flag(func(s *Settings) *bool { return &s.RefererEnabled })},

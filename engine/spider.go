@@ -63,7 +63,8 @@ type Spider interface {
 	// Parse calls the request's callback with its response. The error is a *UnknownCallbackError when it has none of that name, a *RetryError
 	// when it wants the page again.
 	Parse(ctx context.Context, r *Response) (*Output, error)
-	// Errback calls the request's errback with its failure. The error is a *UnknownCallbackError when it has none of that name.
+	// Errback calls the request's errback with its failure. The error is a *UnknownCallbackError when it has none of that name, a *RetryError
+	// when it wants the request tried again.
 	Errback(ctx context.Context, f *Failure) (*Output, error)
 	// Seeds calls spider.seeds and returns raw seeds; none when the spider has no such function.
 	Seeds(ctx context.Context) ([][]byte, error)

@@ -14,7 +14,7 @@ import (
 type collector struct {
 	out        engine.Output
 	processing bool              // inside process_item
-	retries    bool              // the call has a response, which it may want to be fetched again
+	retries    bool              // the call is of a request, which it may want to be tried again
 	depth      int               // of the requests that the call emits
 	emitted    int               // items, those that were dropped too
 	obeyed     robots.Directives // of the page: what is not taken

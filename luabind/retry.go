@@ -21,14 +21,14 @@ const (
 	mostRetryTimes = 1000
 )
 
-// retry is the global retry(reason[, options]): the page at hand is no good and may be better later. It unwinds the callback, nothing of
-// which is kept, and the page's request is tried again as after a failed download.
+// retry is the global retry(reason[, options]): the page at hand is no good and may be better later. It unwinds the callback or errback,
+// nothing of which is kept, and the page's request is tried again as after a failed download.
 func (v *vm) retry(L *lua.LState) int {
 	switch {
 	case v.out == nil || !v.out.retries:
-		L.RaiseError("retry is for callbacks: it fetches the page of their response again")
+		L.RaiseError("retry is for callbacks and errbacks: it fetches the page of their request again")
 	case v.out.processing:
-		L.RaiseError("retry is for callbacks; process_item and pipelines drop an item, or raise")
+		L.RaiseError("retry is for callbacks and errbacks; process_item and pipelines drop an item, or raise")
 	}
 	reason, ok := L.Get(1).(lua.LString)
 	if !ok || strings.TrimSpace(string(reason)) == "" {

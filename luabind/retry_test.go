@@ -66,29 +66,44 @@ func TestRetryWithMistakes(t *testing.T) {
 	}
 }
 
-// TestRetryIsForCallbacks: elsewhere there is no page to fetch again.
-func TestRetryIsForCallbacks(t *testing.T) {
+// TestRetryInAnErrback: it ends the errback as it ends a callback, with a response or without.
+func TestRetryInAnErrback(t *testing.T) {
+	t.Parallel()
+	s := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: `local spider = { name = "test" }
+function spider.parse(response) end
+function spider.failed(failure)
+  emit { n = 1 }
+  pcall(retry, failure.reason, { max_retry_times = 5 })
+  emit { n = 2 }
+end
+return spider
+`})
+	r := &scheduler.Request{URL: "http://site.test/", Errback: "failed"}
+	out, err := s.Errback(t.Context(), &engine.Failure{Request: r, Reason: "http_status"})
+	var asked *engine.RetryError
+	if !errors.As(err, &asked) || out != nil || asked.Reason != "http_status" || *asked.MaxTimes != 5 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+// TestRetryIsForCallbacksAndErrbacks: elsewhere there is no page to fetch again.
+func TestRetryIsForCallbacksAndErrbacks(t *testing.T) {
 	t.Parallel()
 	s := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: `local spider = { name = "test" }
 function spider.parse(response) emit { n = 1 } emit { n = 2 } end
-function spider.failed(failure) retry("in an errback") end
 function spider.process_item(item) if item.n == 1 then retry("in process_item") end return item end
 function spider.make_request_from_data(data) retry("of a seed") end
 return spider
 `})
 	for name, call := range map[string]func() (*engine.Output, error){
-		"errback": func() (*engine.Output, error) {
-			r := &scheduler.Request{URL: "http://site.test/", Errback: "failed"}
-			return s.Errback(t.Context(), &engine.Failure{Request: r, Reason: "http_status"})
-		},
 		"seed": func() (*engine.Output, error) { return s.Seed("http://site.test/") },
 	} {
-		if _, err := call(); err == nil || !strings.Contains(err.Error(), "retry is for callbacks") {
+		if _, err := call(); err == nil || !strings.Contains(err.Error(), "retry is for callbacks and errbacks") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	out, err := s.Parse("http://site.test/", "")
-	if err != nil || len(out.Items) != 1 || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Err.Error(), "retry is for callbacks; process_item") {
+	if err != nil || len(out.Items) != 1 || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Err.Error(), "retry is for callbacks and errbacks; process_item") {
 		t.Errorf("process_item: %v, %v", out, err)
 	}
 }

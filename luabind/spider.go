@@ -173,7 +173,7 @@ func (s *Spider) Errback(ctx context.Context, f *engine.Failure) (*engine.Output
 		return nil, g.unknownCallback(name)
 	}
 	return g.run(f.Request.Depth+1, func(v *vm) error {
-		v.out.request = f.Request
+		v.out.request, v.out.retries = f.Request, true
 		t := v.L.CreateTable(0, 4)
 		t.RawSetString("request", v.newRequest(f.Request))
 		t.RawSetString("reason", lua.LString(f.Reason))

@@ -78,7 +78,7 @@ func (s *sending) restart() { clear(s.upto) }
 
 // next builds a commit from the first outcomes that are not acknowledged; rest reports that others must follow.
 func (f *Frontier) next(s *sending) (c commit, rest bool) {
-	c.args = make([]any, 9, 1024)
+	c.args = make([]any, 10, 1024)
 	c.args[5] = f.cfg.ItemStream
 	c.counters = map[string]int64{}
 	defer func() { c.seal() }()

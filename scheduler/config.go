@@ -28,6 +28,7 @@ type Config struct {
 	Queue           Queue         // "" means priority
 	Delay           time.Duration // between two starts in a slot; whole milliseconds
 	Concurrency     int           // leases of a slot at once; 0 means 8
+	Total           int           // requests of the whole fleet in flight; 0 for no limit. Seeds, and pages that have landed, are none
 	Throttling      Throttling
 	RandomizeDelay  bool          // up to half as much again, anew each time
 	SlotRules       SlotRules     // of single slots
@@ -39,6 +40,7 @@ type Config struct {
 	Persist         bool          // keep queue and filter when the last worker closes
 	FlushOnStart    bool
 	DupefilterDebug bool   // log every duplicate, not only the first
+	ThrottleDebug   bool   // log each change of a slot's delay that an answer to this worker makes
 	Worker          string // name of this worker in logs and dead letters; "" means host:pid
 	Revision        string
 	Logger          *slog.Logger // nil means none
@@ -90,6 +92,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("download_delay %s: it is 0 or more", c.Delay)
 	case c.Concurrency < 1:
 		return fmt.Errorf("concurrent_requests_per_domain %d: it is 1 or more", c.Concurrency)
+	case c.Total < 0:
+		return fmt.Errorf("concurrent_requests_total %d: it is 0 or more", c.Total)
 	case c.Lease < 10*time.Millisecond:
 		return fmt.Errorf("lease %s: it is 10 ms or more", c.Lease)
 	case c.LeaseAttempts < 1 || c.LeaseAttempts > 255:
@@ -142,6 +146,7 @@ func (c Config) fleet(k keyset) []setting {
 		{"download_delay", c.Delay.String(), false},
 		{"download_delay_ms", num(c.Delay.Milliseconds()), false}, // as scripts/lease.lua reads it
 		{"concurrent_requests_per_domain", num(int64(c.Concurrency)), false},
+		{"concurrent_requests_total", num(int64(c.Total)), false},
 		{"randomize_download_delay", strconv.FormatBool(c.RandomizeDelay), false},
 		{"download_slots", string(c.SlotRules), false},
 		{"closespider_pagecount_per_slot", num(c.PagesPerSlot), false},

@@ -40,11 +40,12 @@ type Change struct {
 	Live   map[string]string // settings to put into effect; "" takes one back
 	Author string
 
-	// Delay, Concurrency, RandomizeDelay and PagesPerSlot are download_delay, concurrent_requests_per_domain, randomize_download_delay and
-	// closespider_pagecount_per_slot, when Live has them: Redis itself keeps them, so they hold for all workers from the next lease on. They
-	// matter only beside their text.
+	// Delay, Concurrency, Total, RandomizeDelay and PagesPerSlot are download_delay, concurrent_requests_per_domain, concurrent_requests_total,
+	// randomize_download_delay and closespider_pagecount_per_slot, when Live has them: Redis itself keeps them, so they hold for all workers
+	// from the next lease on. They matter only beside their text.
 	Delay          time.Duration
 	Concurrency    int
+	Total          int
 	RandomizeDelay bool
 	PagesPerSlot   int64
 }
@@ -53,6 +54,7 @@ type Change struct {
 var kept = map[string]func(*Change) string{
 	"download_delay":                 func(c *Change) string { return strconv.FormatInt(c.Delay.Milliseconds(), 10) },
 	"concurrent_requests_per_domain": func(c *Change) string { return strconv.Itoa(c.Concurrency) },
+	"concurrent_requests_total":      func(c *Change) string { return strconv.Itoa(c.Total) },
 	"randomize_download_delay":       func(c *Change) string { return strconv.FormatBool(c.RandomizeDelay) },
 	"closespider_pagecount_per_slot": func(c *Change) string { return strconv.FormatInt(c.PagesPerSlot, 10) },
 }

@@ -62,6 +62,7 @@ func (f *Frontier) commit(ctx context.Context, s *sending, c *commit, x *Exchang
 	c.args[0], c.args[1], c.args[2] = f.processID(), number, flag(f.cfg.Queue == QueueLIFO)
 	c.args[3], c.args[4] = flag(f.cfg.DupefilterDebug || !f.reported), len(c.parts)
 	c.args[6], c.args[7], c.args[8] = f.cfg.Throttling.MaxDelay.Milliseconds(), f.cfg.Throttling.aimed(), f.cfg.Throttling.start()
+	c.args[9] = flag(f.cfg.ThrottleDebug)
 	var r answer
 	var asked error // what became of the question for leases
 	err := f.client.try(ctx, func() error {
@@ -126,6 +127,7 @@ func (f *Frontier) answered(s *sending, c *commit, r *answer, x *Exchanged, numb
 		x.Filtered += int(r.num(7))
 	}
 	f.logDuplicates(s, c, r.text(6))
+	f.logDelays(s, c, r.texts(8))
 	return nil
 }
 

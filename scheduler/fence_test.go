@@ -73,7 +73,7 @@ func (k *kit) rawCommit(process string, number int, l Lease) answer {
 	s.outcomes[0].Prepare()
 	c, _ := k.next(s)
 	c.args[0], c.args[1], c.args[2], c.args[3], c.args[4] = process, number, "0", "1", 1
-	c.args[6], c.args[7], c.args[8] = 60000, 0, 0
+	c.args[6], c.args[7], c.args[8], c.args[9] = 60000, 0, 0, "0"
 	r, err := k.run(k.ctx, commitScript, c.args...)
 	if err != nil {
 		k.t.Fatal(err)

@@ -214,7 +214,7 @@ func faults(ctx context.Context, rdb *redis.Client, keys keyset, s Status) []str
 		head, rest, _ := strings.Cut(rec, "\n")
 		_, slot, _ := strings.Cut(head, " ")
 		if strings.HasPrefix(rest, "\x01") {
-			continue // it has landed
+			slot = "@landed"
 		}
 		count[slot]++
 		busy[slot] = fmt.Sprint(count[slot])

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,56 @@ func TestCrawlDelayOnlySlowsDown(t *testing.T) {
 		}
 		if got := k.rdb.HGet(k.ctx, k.keys.rules, "a.test").Val(); got != "r700" {
 			t.Errorf("rule %q", got)
+		}
+	})
+}
+
+// Sites that nobody visits any more do not gather: what is over goes, a few with each that is written. Fresh policies, and claims whose lease
+// is held, stay.
+func TestOldRobotsGo(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"))
+		l := k.await(k.Frontier, 2)
+		keep := func(lease Lease, site int, a RobotsAnswer) {
+			t.Helper()
+			host := fmt.Sprintf("http://%d.test bot", site)
+			if known, err := k.LookRobots(k.ctx, lease, host, false); err != nil || known.State != RobotsYours {
+				t.Fatalf("%s: %+v, %v", host, known, err)
+			}
+			if _, err := k.KeepRobots(k.ctx, lease, host, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held := k.now().Add(-time.Hour).UnixMilli()
+		lasting := map[string]string{
+			"claimed":  fmt.Sprintf("C %d 0 %s\n", held, redisID(l[1].ID)),
+			"policy":   fmt.Sprintf("P %d 0 -\nfresh", k.now().Add(time.Hour).UnixMilli()),
+			"redirect": fmt.Sprintf("H %d 1 -\nhttp://b.test/r", k.now().Add(time.Hour).UnixMilli()),
+		}
+		for field, rec := range lasting {
+			k.rdb.HSet(k.ctx, k.keys.robots, field, rec)
+		}
+		for i := range 300 {
+			k.rdb.HSet(k.ctx, k.keys.robots, fmt.Sprintf("http://old%d.test bot", i), fmt.Sprintf("P %d 0 -\nold", held))
+		}
+		k.rdb.HSet(k.ctx, k.keys.robots, "lost claim", fmt.Sprintf("C %d 0 gone:1\n", held), "spoilt", "nonsense")
+		const fresh = 400
+		for i := range fresh {
+			keep(l[0], i, RobotsAnswer{Text: "p", Keep: time.Hour})
+		}
+		all := k.rdb.HGetAll(k.ctx, k.keys.robots).Val()
+		for field, rec := range lasting {
+			if all[field] != rec {
+				t.Errorf("%s became %q", field, all[field])
+			}
+		}
+		for i := range fresh {
+			if field := fmt.Sprintf("http://%d.test bot", i); !strings.HasPrefix(all[field], "P ") {
+				t.Fatalf("%s became %q", field, all[field])
+			}
+		}
+		if old := len(all) - fresh - len(lasting); old > 20 {
+			t.Errorf("%d of 302 old ones are left", old)
 		}
 	})
 }

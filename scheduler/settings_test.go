@@ -17,6 +17,7 @@ func TestSettingsOfAFleet(t *testing.T) {
 			"queue":                          func(c *Config) { c.Queue = QueueLIFO },
 			"download_delay":                 func(c *Config) { c.Delay = 2 * time.Second },
 			"concurrent_requests_per_domain": func(c *Config) { c.Concurrency = 3 },
+			"concurrent_requests_total":      func(c *Config) { c.Total = 3 },
 			"lease":                          func(c *Config) { c.Lease = time.Second },
 			"lease_attempts":                 func(c *Config) { c.LeaseAttempts = 9 },
 			"max_pending":                    func(c *Config) { c.MaxPending = 9 },

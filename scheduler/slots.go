@@ -17,6 +17,7 @@ const (
 	WaitRetryAfter Wait = "retry-after" // for the time that its site has asked to be left alone until
 	WaitRobots     Wait = "robots"      // for its robots.txt
 	WaitFull       Wait = "full"        // for one of its leases to end: it is at its concurrency
+	WaitTotal      Wait = "total"       // for any lease of the fleet to end: it has as many requests in flight as it may have
 	WaitBudget     Wait = "budget"      // for one of its leases to end: with them it may have all the pages that it is to have
 	WaitBackoff    Wait = "backoff"     // for the time of requests that have failed, or are for later
 	WaitWork       Wait = "empty"       // for work: its queue is empty, and it stays until its delay is over
@@ -62,9 +63,14 @@ type SlotCounts struct{ Due, Delayed, Full int64 }
 type Slots struct {
 	Time time.Time // Redis' clock
 	SlotCounts
-	Budget int64  // pages that a slot may have; 0 for no budget
-	First  []Slot // those that are due come first, then by their time, then the full ones, then those that have only requests for later
+	Budget   int64  // pages that a slot may have; 0 for no budget
+	Total    int64  // requests that the fleet may have in flight; 0 for no limit
+	InFlight int64  // that it has, without those whose pages have landed
+	First    []Slot // those that are due come first, then by their time, then the full ones, then those that have only requests for later
 }
+
+// Spent reports whether the fleet has as many requests in flight as it may have.
+func (s Slots) Spent() bool { return s.Total > 0 && s.InFlight >= s.Total }
 
 // mostSlots is how many slots of a kind are looked at at most.
 const mostSlots = 100
@@ -96,12 +102,16 @@ const slotFields = 11
 
 // readSlots reads the reply of scripts/slots.lua.
 func readSlots(r *answer) Slots {
-	s := Slots{Time: time.UnixMilli(r.num(0)), SlotCounts: SlotCounts{Due: r.num(1), Delayed: r.num(2), Full: r.num(3)}, Budget: r.num(4)}
+	s := Slots{Time: time.UnixMilli(r.num(0)), SlotCounts: SlotCounts{Due: r.num(1), Delayed: r.num(2), Full: r.num(3)}, Budget: r.num(4), Total: r.num(7), InFlight: r.num(8)}
 	list, later := r.texts(5), r.texts(6)
 	at := map[string]int{}
 	for i := 0; i+slotFields <= len(list); i += slotFields {
 		at[list[i]] = len(s.First)
-		s.First = append(s.First, readSlot(list[i:i+slotFields], s.Budget))
+		slot := readSlot(list[i:i+slotFields], s.Budget)
+		if slot.Wait == WaitWorker && s.Spent() && !slot.Seeds() {
+			slot.Wait = WaitTotal
+		}
+		s.First = append(s.First, slot)
 	}
 	for i := 0; i+3 <= len(later); i += 3 {
 		if k, known := at[later[i]]; known {

@@ -65,6 +65,7 @@ const (
 type Answer struct {
 	Verdict Verdict
 	Latency time.Duration // from sending to the end of the header
+	Size    int64         // of the body, bytes: for the log alone
 }
 
 // text is an answer to what was leased at a time, as scripts/parts/answers.lua reads it.
@@ -76,4 +77,18 @@ func (a Answer) text(leased time.Time) string {
 	b = strconv.AppendInt(b, max(1, int64(math.Ceil(float64(a.Latency)/float64(time.Millisecond)))), 10)
 	b = strconv.AppendInt(append(b, ' '), max(0, leased.UnixMilli()), 10)
 	return string(b)
+}
+
+// logDelays says how the outcomes of a commit have changed the delays of their slots: told has the outcome's number, the delay before, and the
+// one after, in ms, of each change.
+func (f *Frontier) logDelays(s *sending, c *commit, told []string) {
+	for ; len(told) >= 3; told = told[3:] {
+		i := number(told[0]) - 1
+		if i < 0 || i >= int64(len(c.parts)) {
+			continue
+		}
+		o := s.outcomes[c.parts[i].outcome]
+		f.logger.Info("the delay of a site has changed", "slot", o.Lease.Slot, "was", milliseconds(number(told[1])), "delay", milliseconds(number(told[2])),
+			"latency", o.Answer.Latency.Round(time.Millisecond), "size", o.Answer.Size)
+	}
 }

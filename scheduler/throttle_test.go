@@ -25,7 +25,7 @@ func (k *kit) answer(v Verdict, latency, ago time.Duration) {
 		k.t.Fatalf("%d leases", len(l))
 	}
 	l[0].At = l[0].At.Add(-ago)
-	k.commit(&Outcome{Lease: l[0], Answer: Answer{v, latency}})
+	k.commit(&Outcome{Lease: l[0], Answer: Answer{Verdict: v, Latency: latency}})
 }
 
 // later waits until Redis' clock has moved on, so that what is leased now is leased after what was stored before.
@@ -75,12 +75,12 @@ func TestManyRefusalsAtOnceAreOneStep(t *testing.T) {
 		onTheirWay := k.lease(8)
 		var together []*Outcome
 		for _, l := range onTheirWay[:4] {
-			together = append(together, &Outcome{Lease: l, Answer: Answer{Refused, time.Millisecond}})
+			together = append(together, &Outcome{Lease: l, Answer: Answer{Verdict: Refused, Latency: time.Millisecond}})
 		}
 		k.exchange(k.Frontier, together, 0, 0)
 		k.later()
 		for _, l := range onTheirWay[4:] {
-			k.commit(&Outcome{Lease: l, Answer: Answer{Refused, time.Millisecond}})
+			k.commit(&Outcome{Lease: l, Answer: Answer{Verdict: Refused, Latency: time.Millisecond}})
 		}
 		if got := k.slowed(slotA); got != 1000 {
 			t.Fatalf("slowed down to %d ms", got)
@@ -250,7 +250,7 @@ func TestTheThrottleKeyOfAnotherTypeIsNamed(t *testing.T) {
 		k.addPages(1)
 		l := k.lease(1)
 		k.rdb.Set(k.ctx, k.keys.throttle, "of another type", 0)
-		_, err := k.Exchange(k.ctx, []*Outcome{{Lease: l[0], Answer: Answer{Refused, 0}}}, 0, 0)
+		_, err := k.Exchange(k.ctx, []*Outcome{{Lease: l[0], Answer: Answer{Verdict: Refused}}}, 0, 0)
 		if !errors.Is(err, ErrWrongType) || !strings.Contains(fmt.Sprint(err), k.keys.throttle) {
 			t.Errorf("%v", err)
 		}
@@ -273,7 +273,7 @@ func TestThrottledSlotsThatAreOverDoNotGather(t *testing.T) {
 			k.add(Child{Request: &Request{URL: fmt.Sprintf("http://new%d.test/", i)}})
 		}
 		for _, l := range k.lease(hosts) {
-			k.commit(&Outcome{Lease: l, Answer: Answer{Refused, 0}})
+			k.commit(&Outcome{Lease: l, Answer: Answer{Verdict: Refused}})
 		}
 		left := k.rdb.HLen(k.ctx, k.keys.throttle).Val()
 		if flag := k.rdb.HGet(k.ctx, k.keys.meta, "throttled").Val(); flag != fmt.Sprint(left) {

@@ -115,6 +115,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		Queue:           s.Queue,
 		Delay:           s.DownloadDelay,
 		Concurrency:     s.ConcurrentRequestsPerDomain,
+		Total:           s.ConcurrentRequestsTotal,
 		Throttling:      s.Throttling,
 		RandomizeDelay:  s.RandomizeDownloadDelay,
 		SlotRules:       s.DownloadSlots,
@@ -125,6 +126,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		ItemStream:      c.options.Spider.ItemStream(),
 		Persist:         s.SchedulerPersist,
 		DupefilterDebug: s.DupefilterDebug,
+		ThrottleDebug:   s.AutothrottleDebug,
 		Worker:          c.options.Worker,
 		Logger:          c.options.Voice.Logger,
 	}

@@ -52,8 +52,9 @@ func TestFetchTimeouts(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			u := rawServer(t, c.handle)
 			d := newDownloader(t, c.cfg)
-			res, err := get(t, d, rawServer(t, c.handle))
+			res, err := get(t, d, u)
 			wantKind(t, d, res, err, KindTimeout)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v; want %q", err, c.says)

@@ -16,5 +16,6 @@ for i = 2, #ARGV, 2 do
   if ARGV[i] == 'download_slots' then write_rules = file_rules(own, ARGV[i + 1]) end
 end
 each('HSET', meta, set)
+settle_total()
 write_rules()
 return 1

@@ -3,7 +3,8 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  process, number (its count of commits: 1, 2, 3...), lifo (1 or 0), tell (1: say which children were added), outcomes,
 --       maxlen (of items as a stream, where an item is its id, a line feed and itself; 0: items is a list),
---       and for parts/answers.lua: the most that a delay becomes, 1000 times the target concurrency, the first delay by latency;
+--       and for parts/answers.lua: the most that a delay becomes, 1000 times the target concurrency, the first delay by latency,
+--       1 to say how delays change;
 --       then for each outcome:
 --         id/head        the lease, and the first 14 characters of its member: both must match (the fence).
 --                        '/' alone: requests that no lease caused (start URLs)
@@ -19,12 +20,13 @@
 --       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums, or when there is a budget of pages
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
--- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered}
+-- Returns {'OK' | 'DUP' | 'LATE' | 'ROLLBACK', now, epoch, paused, pending, flags, added, filtered, changes}
 --   flags: for each outcome '1' stored, '0' stale. DUP has those of the first time. LATE (an older number) and ROLLBACK
 --   (Redis has forgotten commits of this process) have written nothing.
 --   added: for each child of all outcomes '1' added, '0' not.
 --   filtered: how many children were duplicates.
-local at = 9
+--   changes: of the delays of slots: (number of the outcome, ms before, ms after)... DUP has none.
+local at = 10
 local function count()
   at = at + 1
   local v = tonumber(ARGV[at])
@@ -46,7 +48,7 @@ local number, lifo, outcomes, ids = tonumber(ARGV[2]), ARGV[3] == '1', {}, {}
 local stream = ARGV[6] ~= '0'
 for o = 1, tonumber(ARGV[5]) do
   at = at + 1
-  local one, slash = {}, string.find(ARGV[at], '/', 1, true)
+  local one, slash = {number = o}, string.find(ARGV[at], '/', 1, true)
   if not slash then error('commit: argument ' .. at .. ' is not a lease') end
   one.id = string.sub(ARGV[at], 1, slash - 1)
   one.head = string.sub(ARGV[at], slash + 1)
@@ -89,7 +91,7 @@ if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'seq', 'dequeued', 'finished', 'kept:closespider_pagecount_per_slot',
   'set:closespider_pagecount_per_slot', 'throttled')
 local budget = (tonumber(state[7] or state[8] or '') or 0) > 0
-local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0}
+local res = {'OK', now, state[1] or '0', state[2] or '0', state[3] or '0', '', '', 0, {}}
 local _, _, last, answered = string.find(redis.call('HGET', commits, ARGV[1]) or '0 ', '^(%d+) (%d*)$')
 last = tonumber(last or 0)
 if last == number then
@@ -194,11 +196,7 @@ for _, one in ipairs(fresh) do
   end
   if one.final == 1 and one.slot then
     local slot = one.slot
-    if not ended[slot] then
-      ended[slot] = 0
-      names[#names + 1] = slot
-    end
-    if not one.landed then ended[slot] = ended[slot] + 1 end
+    ends(names, ended, slot, one.landed)
     if one.page and slot ~= SEEDS then
       if not paged[slot] then sites[#sites + 1] = slot end
       paged[slot] = (paged[slot] or 0) + 1
@@ -208,7 +206,7 @@ for _, one in ipairs(fresh) do
         notes[slot] = {}
         answered_by[#answered_by + 1] = slot
       end
-      table.insert(notes[slot], one.answer)
+      table.insert(notes[slot], one)
     end
     if one.hold > 0 and slot ~= SEEDS then
       hold[slot] = math.max(hold[slot] or 0, now + one.hold)
@@ -304,6 +302,7 @@ end
 settle(weighed)
 res[6] = table.concat(flags)
 res[8] = filtered
+res[9] = slower.told or {}
 redis.call('HSET', commits, ARGV[1], number .. ' ' .. res[6])
 each('ZREM', leases, over)
 each('HDEL', inflight, over)

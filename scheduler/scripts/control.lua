@@ -21,5 +21,6 @@ for i = 5, #ARGV, 2 do
     redis.call('HSET', meta, ARGV[i], ARGV[i + 1])
   end
 end
+settle_total()
 redis.call('HSET', meta, 'control', v)
 return v

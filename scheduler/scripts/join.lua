@@ -39,6 +39,7 @@ for i = 4, #ARGV, 3 do
   set[#set + 1] = ARGV[i + 1]
 end
 each('HSET', meta, set)
+settle_total()
 write_rules()
 redis.call('ZADD', workers, now + tonumber(ARGV[2]), ARGV[1])
 -- what is left of processes that have been gone for an hour: a gap in a number only makes a process start again as a new one

@@ -12,16 +12,16 @@ for i = 1, #ARGV do
   if recs[i] then
     local score, slot, worker, member, landed = parse(recs[i])
     if landed == false then                           -- of a record that somebody has spoilt it is nil
-      if not ended[slot] then
-        ended[slot] = 0
-        names[#names + 1] = slot
-      end
-      ended[slot] = ended[slot] + 1
+      ends(names, ended, slot)
       n = n + 1
       marked[#marked + 1] = ARGV[i]
       marked[#marked + 1] = score .. ' ' .. slot .. '\n' .. LANDED .. worker .. '\n' .. member
     end
   end
+end
+if n > 0 then
+  names[#names + 1] = SHORE
+  ended[SHORE] = -n
 end
 local weighed = weigh(names, ended, {})
 each('HSET', inflight, marked)

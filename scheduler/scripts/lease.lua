@@ -16,7 +16,7 @@ local nonce, n = ARGV[1], tonumber(ARGV[2])
 local upto, delay, concurrency, max = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local state = redis.call('HMGET', meta, 'epoch', 'paused', 'pending', 'dequeued', 'state', 'control', 'kept:download_delay', 'kept:concurrent_requests_per_domain',
   'set:download_delay_ms', 'set:concurrent_requests_per_domain', 'kept:randomize_download_delay', 'set:randomize_download_delay',
-  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'throttled', 'cookies')
+  'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'throttled', 'cookies', 'total')
 local start = tonumber(ARGV[15])
 local mode = state[5] or 'running'
 if state[2] == '1' and mode ~= 'stopped' then mode = 'paused' end
@@ -238,23 +238,36 @@ local function jitter(slot, wait)
   return wait + math.floor(wait / 2 * tonumber(string.sub(redis.sha1hex(nonce .. slot), 1, 8), 16) / 4294967295)
 end
 
+-- room is for so many requests more in the whole fleet. Seeds go on without: they take none.
+local room = 1e9
+if state[17] then room = (tonumber(state[17]) or 1e9) - in_flight() end
+
+-- ready_slots are slots whose time has come, those due longest first.
+local function ready_slots()
+  if room > 0 then return redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n) end
+  local at = tonumber(redis.call('ZSCORE', slots, SEEDS) or '')
+  if at and at <= now then return {SEEDS} end
+  return {}
+end
+
 local expiry, records, count = {}, {}, 0
 if budget > 0 then redis.call('HLEN', stats) end
 for round = 1, 8 do
   if n <= 0 or dropped >= DROPS then break end
-  local ready = redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n)
+  local ready = ready_slots()
   if #ready == 0 then break end
   local running = redis.call('HMGET', busy, unpack(ready))
   local own, had_pages, slow = redis.call('HMGET', rules, unpack(ready)), {}, slow_of(ready)
   if budget > 0 then had_pages = redis.call('HMGET', pages, unpack(ready)) end
   local again, set, gone = {}, {}, {}
   for i, slot in ipairs(ready) do
-    if n <= 0 then break end
+    if n <= 0 or room <= 0 and slot ~= SEEDS then break end
     local wait, limit, random = pace_of(slot, own[i], slow[i])
     local b, open = tonumber(running[i] or 0) or 0, 1
     if budget > 0 and slot ~= SEEDS then open = budget - had(had_pages[i]) end
     if open > 0 and budget > 0 then limit = math.min(limit, open) end
     local want = math.min(limit - b, n)
+    if slot ~= SEEDS then want = math.min(want, room) end
     if wait > 0 and want > 1 then want = 1 end
     local got, more, shared, held = {}, true, false, false
     if open <= 0 and dropped >= DROPS then
@@ -293,6 +306,7 @@ for round = 1, 8 do
       again[#again + 1] = slot
     end
     n = n - k
+    if slot ~= SEEDS then room = room - k end
   end
   if count == 0 then redis.call('ZREM', slots, '@') end  -- a write that is allowed out of memory goes first; '@' is no slot's name
   if #gone > 0 then redis.call('ZREM', slots, unpack(gone)) end
@@ -319,8 +333,12 @@ if dropped > 0 then
   for _, slot in ipairs(told) do out[4] = out[4] .. '\n' .. slot end
 end
 if n > 0 then                                       -- nothing more now: say when to ask again
-  local soon = now + 1000
-  for _, key in ipairs({slots, delayed, leases}) do
+  local soon, keys = now + 1000, {slots, delayed, leases}
+  if room <= 0 then                                 -- what is due waits for a lease to end, and only seeds do not
+    keys = {leases}
+    soon = math.min(soon, tonumber(redis.call('ZSCORE', slots, SEEDS) or soon))
+  end
+  for _, key in ipairs(keys) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     if first[2] and tonumber(first[2]) < soon then soon = tonumber(first[2]) end
   end

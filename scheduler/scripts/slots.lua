@@ -2,7 +2,7 @@
 --
 -- KEYS  all (parts/keys.lua)
 -- ARGV  how many slots of each kind at most, a slot (optional: a look at this one alone)
--- Returns {now, due, waiting, full, page budget (0: none), {slot ...}, {later: slot, requests, first due ms ...}}
+-- Returns {now, due, waiting, full, page budget (0: none), {slot ...}, {later: slot, requests, first due ms ...}, most requests in flight (0: no limit), in flight}
 --   due, waiting, full: how many slots there are of the kind: their time has come, it has not, they are at their concurrency.
 --   slot: name, kind (1 due, 2 waiting, 3 full, 0 none: it has no queue), next start ms, leases, delay ms, concurrency, who says the delay (parts/rules.lua; or
 --         refused: what the site has refused, latency: its latency),
@@ -12,7 +12,7 @@ local LATER = 100
 local parked = '(' .. string.format('%.0f', PARK - 1)
 local ranges = {{'-inf', now}, {'(' .. now, string.format('%.0f', PARK - 1)}, {parked, '+inf'}}
 local set = redis.call('HMGET', meta, 'kept:download_delay', 'set:download_delay_ms', 'kept:concurrent_requests_per_domain', 'set:concurrent_requests_per_domain',
-  'kept:randomize_download_delay', 'set:randomize_download_delay', 'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot')
+  'kept:randomize_download_delay', 'set:randomize_download_delay', 'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot', 'total')
 local delay, concurrency, randomize = tonumber(set[1] or set[2] or '') or 0, tonumber(set[3] or set[4] or '') or 0, (set[5] or set[6]) == 'true'
 local list, shown = {}, {}
 
@@ -101,4 +101,4 @@ for k = 1, #later, 3 do
   end
 end
 show(0, names, starts)
-return {now, counts[1], counts[2], counts[3], tonumber(set[7] or set[8] or '') or 0, list, later}
+return {now, counts[1], counts[2], counts[3], tonumber(set[7] or set[8] or '') or 0, list, later, tonumber(set[9] or '') or 0, in_flight()}

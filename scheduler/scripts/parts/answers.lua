@@ -1,9 +1,9 @@
 -- What responses say of the pace that their sites bear. As with leases that end (free.lua), all reading comes before the first
 -- write: heed reads, slow writes.
---   names: slots, each once      notes: slot -> {'<kind><latency ms> <leased ms>' ...}
+--   names: slots, each once      notes: slot -> {outcome ...}, with answer: '<kind><latency ms> <leased ms>', and number
 --   kind: + taken, = answered, which is no reason to go faster, - refused      leased: when the request was handed out
 -- ARGV 7 to 9 of the script: the most that a delay becomes (ms), 1000 times the concurrency that delays by latency aim at (0: none
--- are), the delay by latency of a slot of which nothing is known (ms).
+-- are), the delay by latency of a slot of which nothing is known (ms). ARGV 10: 1 to tell of each change of a delay.
 local most, aimed, start = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local FIRST = 1000      -- ms: the least delay after a first refusal
 local RECOVER = 0.9     -- what a page that is taken makes of the delay after refusals
@@ -47,16 +47,30 @@ local function recover(e, leased)
   if e.delay < LEAST then e.delay = nil end
 end
 
+-- teller gives the function that tells how an outcome has changed the delay of its slot, with what the slot's own is taken into account.
+local function teller(slot, told)
+  if ARGV[10] ~= '1' then return function() end end
+  local own = pace(slot, 0)
+  return function(number, was, delay)
+    was = math.max(own, was or start)
+    delay = math.max(own, delay or start)
+    if was == delay then return end
+    for _, n in ipairs({number, was, delay}) do told[#told + 1] = string.format('%.0f', n) end
+  end
+end
+
 local function heed(names, notes, hold)
-  local w = {set = {}, gone = {}, asked = #names > 0}
+  local w = {set = {}, gone = {}, told = {}, asked = #names > 0}
   if not w.asked then return w end
   w.count = redis.call('HLEN', throttle)
   local was, new = redis.call('HMGET', throttle, unpack(names)), false
   for k, slot in ipairs(names) do
     local e = {}
     e.delay, e.refused = throttle_read(was[k])
-    for _, note in ipairs(notes[slot]) do
-      local _, _, kind, latency, leased = string.find(note, '^(.)(%d+) (%d+)$')
+    local tell = teller(slot, w.told)
+    for _, one in ipairs(notes[slot]) do
+      local _, _, kind, latency, leased = string.find(one.answer, '^(.)(%d+) (%d+)$')
+      local before = e.delay
       leased = tonumber(leased)
       if kind == '-' then
         refuse(e, slot, leased)
@@ -65,6 +79,7 @@ local function heed(names, notes, hold)
       elseif kind == '+' then
         recover(e, leased)
       end
+      tell(one.number, before, e.delay)
     end
     if e.held then hold[slot] = math.max(hold[slot] or 0, e.held) end
     if e.delay then

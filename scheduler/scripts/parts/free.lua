@@ -1,7 +1,18 @@
 -- Leases that ended leave their slots in two steps, so that all reading comes before the first write:
 -- weigh reads, settle writes. A parked slot comes back with the time it had.
---   names: slots, each once      ended: slot -> how many of its leases ended
+--   names: slots, each once      ended: slot -> how many of its leases ended (less than 0: so many more)
 --   hold: slot -> do not start there before this time (ms)
+
+-- ends notes the end of one lease in names and ended. One whose page has landed has left its slot's place before.
+local function ends(names, ended, slot, landed)
+  if not ended[slot] then
+    ended[slot] = 0
+    names[#names + 1] = slot
+  end
+  if landed then return ends(names, ended, SHORE) end
+  ended[slot] = ended[slot] + 1
+end
+
 local function weigh(names, ended, hold)
   local set, gone, back = {}, {}, {}
   for i = 1, #names, 1000 do

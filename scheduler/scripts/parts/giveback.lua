@@ -10,11 +10,7 @@ local function giveback(ids, grow, max)
   for i = 1, #ids do
     if recs[i] then
       local score, slot, worker, member, landed = parse(recs[i])
-      if not ended[slot] then
-        ended[slot] = 0
-        names[#names + 1] = slot
-      end
-      if not landed then ended[slot] = ended[slot] + 1 end
+      ends(names, ended, slot, landed)
       local n = tonumber(string.sub(member, 13, 14), 16) + grow
       if n >= max then
         letters[#letters + 1] = letter('lease_attempts', 'its lease ended ' .. n .. ' times without an outcome', slot, worker, n, string.sub(member, 15))

@@ -19,6 +19,7 @@ local pages, holds, throttle = KEYS[16], KEYS[17], KEYS[18]
 local cookies, cookie_changes = KEYS[19], KEYS[20]
 local PARK = 1e15
 local SEEDS = '@seeds'
+local SHORE = '@landed'   -- busy counts leases here whose pages have landed (land.lua)
 local HEAD = '^%x%x%x%x%x%x%x%x%x%x%x%x%x%x'
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

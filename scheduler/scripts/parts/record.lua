@@ -1,4 +1,4 @@
--- A record of inflight whose page has landed (land.lua) has this byte before its worker: its lease is not counted in busy.
+-- A record of inflight whose page has landed (land.lua) has this byte before its worker: busy does not count its lease for its slot.
 local LANDED = '\1'
 
 -- parse reads a record of inflight: score, slot, worker, member, landed. One that somebody has spoilt becomes an empty request.

@@ -7,9 +7,8 @@
 local robots = KEYS[21]
 local CLAIM = 3600000   -- ms for which the redirects of a claim are worth going on with
 
--- robots_record reads a host's record: kind, until, redirects, lease, text. None, and what somebody has spoilt, is an H at its beginning.
-local function robots_record(field)
-  local rec = redis.call('HGET', robots, field) or ''
+-- robots_read reads a record: kind, until, redirects, lease, text. None, and what somebody has spoilt, is an H at its beginning.
+local function robots_read(rec)
   local line = string.find(rec, '\n', 1, true)
   if line then
     local _, _, kind, upto, hops, lease = string.find(string.sub(rec, 1, line - 1), '^([PHC]) (%d+) (%d+) (%S+)$')
@@ -18,6 +17,24 @@ local function robots_record(field)
   return 'H', 0, 0, '-', ''
 end
 
+local function robots_record(field)
+  return robots_read(redis.call('HGET', robots, field) or '')
+end
+
+-- robots_over finds records of other hosts that are over, among a few. A claim whose lease is held is not.
+local function robots_over(field)
+  local some, over = redis.call('HRANDFIELD', robots, 4, 'WITHVALUES'), {}
+  for i = 1, #some, 2 do
+    local kind, upto, _, lease = robots_read(some[i + 1])
+    if some[i] ~= field and upto <= now and (kind ~= 'C' or redis.call('HEXISTS', inflight, lease) == 0) then over[#over + 1] = some[i] end
+  end
+  return over
+end
+
+-- robots_write writes a record. Each looks at some others, so that those of sites which nobody visits any more do not gather: at most about
+-- a third more than the fresh ones stay.
 local function robots_write(field, kind, upto, hops, lease, text)
+  local over = robots_over(field)
   redis.call('HSET', robots, field, kind .. ' ' .. string.format('%.0f', upto) .. ' ' .. hops .. ' ' .. lease .. '\n' .. text)
+  each('HDEL', robots, over)
 end
