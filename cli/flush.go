@@ -78,7 +78,7 @@ func flushed(s scheduler.Status, o scheduler.FlushOptions) (goes, stays string) 
 	for _, part := range []struct {
 		what string
 		goes bool
-	}{{plural(int(s.Items), "item"), o.Items}, {plural(int(s.DeadLetters), "dead letter"), o.Dead}, {"the counters", o.Stats}} {
+	}{{plural(int(s.Items+s.InHand), "item"), o.Items}, {plural(int(s.DeadLetters), "dead letter"), o.Dead}, {"the counters", o.Stats}} {
 		if part.goes {
 			gone = append(gone, part.what)
 		} else {

@@ -57,7 +57,7 @@ var (
 	leaveScript   = newScript("leave", "flush")
 	agreeScript   = newScript("agree", "registry", "rules", "filerules")
 	seedScript    = newScript("seed")
-	statusScript  = newScript("status", "left")
+	statusScript  = newScript("status", "left", "consumers")
 	requeueScript = newScript("requeue", "push", "strike")
 	dropScript    = newScript("drop", "strike")
 	forgetScript  = newScript("forget")

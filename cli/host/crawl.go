@@ -123,6 +123,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		LeaseAttempts:   s.LeaseAttempts,
 		MaxPending:      s.MaxPending,
 		ItemStream:      c.options.Spider.ItemStream(),
+		NoItems:         !c.options.Spider.StoresItems(),
 		Persist:         s.SchedulerPersist,
 		DupefilterDebug: s.DupefilterDebug,
 		Worker:          c.options.Worker,

@@ -2,12 +2,19 @@
 -- can each believe that they are the first.
 --
 -- KEYS  all (parts/keys.lua)
--- ARGV  worker, heartbeat ms, flush (1 or 0), then (setting, value, layout)...
+-- ARGV  worker, heartbeat ms, flush (1 or 0), TYPE that items must have ('' : any), then (setting, value, layout)...
 --       layout 1: work that is queued under another value would be lost or out of order
 -- Returns {'OK', epoch, scheduled, flushed}
 --      or {'ALIVE', worker, ms until it counts as gone}          flush refused
+--      or {'ITEMS', TYPE that they have, how many}                     nothing was done
 --      or {'DIFFERS', setting, the fleet's value, worker or ''}        '' : nobody is alive, but there is queued work
 redis.call('HLEN', meta)
+local kind = redis.call('TYPE', items).ok
+if ARGV[4] ~= '' and kind ~= 'none' and kind ~= ARGV[4] then
+  local length = {list = 'LLEN', stream = 'XLEN'}
+  if not length[kind] then return {'ITEMS', kind, 0} end
+  return {'ITEMS', kind, redis.call(length[kind], items)}
+end
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 3600000)
 local other, left_ms = '', 0
 local alive = redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf', 'WITHSCORES')
@@ -28,7 +35,7 @@ if ARGV[3] == '1' then
 end
 local scheduled = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
 local set, write_rules = {}, file_rules('', '')
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local was = redis.call('HGET', meta, 'set:' .. ARGV[i])
   if was and was ~= ARGV[i + 1] then
     if other ~= '' then return {'DIFFERS', ARGV[i], was, other} end
