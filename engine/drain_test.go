@@ -14,6 +14,30 @@ import (
 	"luacrawl/engine/export"
 )
 
+// atOnce is a spider of pages that are answered at once when all are asked for, and a page /plain that is answered with them and goes to no
+// sink.
+func atOnce(t *testing.T, pages int) (*goSpider, *sync.WaitGroup) {
+	all := new(sync.WaitGroup)
+	all.Add(pages)
+	handlers := map[string]http.HandlerFunc{"/plain": func(http.ResponseWriter, *http.Request) { all.Wait() }}
+	for i := range pages {
+		handlers[fmt.Sprintf("/%d", i)] = func(http.ResponseWriter, *http.Request) { all.Done(); all.Wait() }
+	}
+	base := serve(t, handlers)
+	spider := routed(pages, 1)
+	for i := range spider.start {
+		spider.start[i] = base + spider.start[i]
+	}
+	parse := spider.callbacks["parse"]
+	spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
+		if strings.HasSuffix(r.URL, "/plain") {
+			return item(`{"plain":1}`), nil
+		}
+		return parse(r)
+	}
+	return spider, all
+}
+
 // TestEndAfterMoreConcurrency: with concurrent_requests raised far beyond that of the start, a crawl goes on, and ends however it ends,
 // while more pages come from the workers than their channels were made for.
 func TestEndAfterMoreConcurrency(t *testing.T) {
@@ -26,26 +50,9 @@ func TestEndAfterMoreConcurrency(t *testing.T) {
 	}{"killed": {killed: true}, "killed with a sink down": {down: true, killed: true}, "failed": {}, "failed with a sink down": {down: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var all sync.WaitGroup
-			all.Add(pages)
-			handlers := map[string]http.HandlerFunc{"/plain": func(http.ResponseWriter, *http.Request) { all.Wait() }}
-			for i := range pages {
-				handlers[fmt.Sprintf("/%d", i)] = func(http.ResponseWriter, *http.Request) { all.Done(); all.Wait() } // so that they are done at once
-			}
-			base := serve(t, handlers)
-			spider := routed(pages, 1)
-			for i := range spider.start {
-				spider.start[i] = base + spider.start[i]
-			}
-			parse := spider.callbacks["parse"]
-			spider.callbacks["parse"] = func(r *engine.Response) (*engine.Output, error) {
-				if strings.HasSuffix(r.URL, "/plain") {
-					return item(`{"plain":1}`), nil
-				}
-				return parse(r)
-			}
+			spider, all := atOnce(t, pages)
 			if !c.killed {
-				spider.start = append(spider.start, base+"/plain")
+				spider.start = append(spider.start, strings.TrimSuffix(spider.start[0], "/0")+"/plain")
 			}
 			sink := &memorySink{name: "first"}
 			if c.down {

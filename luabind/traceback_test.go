@@ -45,9 +45,9 @@ function spider.make_request_from_data(data) error(data) end`
 	}
 }
 
-func TestTracebackNamesFunctions(t *testing.T) {
-	t.Parallel()
-	main := `local lib = require "lib"
+// nested are functions that call each other in all ways, down to one of a module that fails.
+const (
+	nested = `local lib = require "lib"
 local spider = { name = "test" }
 
 local function deep(x)
@@ -87,8 +87,12 @@ function spider.oneline() local f = function() end error("x") end
 
 return spider
 `
-	lib := "local M = {}\nfunction M.title(x)\n  return x.nothing.title\nend\nreturn M\n"
-	f := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: main, "lib.lua": lib})
+	nestedLib = "local M = {}\nfunction M.title(x)\n  return x.nothing.title\nend\nreturn M\n"
+)
+
+func TestTracebackNamesFunctions(t *testing.T) {
+	t.Parallel()
+	f := luabindtest.Spider(t, luabindtest.Files{luabindtest.Main: nested, "lib.lua": nestedLib})
 	for callback, want := range map[string]string{
 		"parse":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'helper'|spiders/spider.lua:15: in function 'parse'",
 		"other":     "spiders/lib.lua:3: in function 'title'|spiders/spider.lua:5: in function 'deep'|spiders/spider.lua:10: in function 'f'|spiders/spider.lua:21: in function 'run'|spiders/spider.lua:22: in function 'other'",

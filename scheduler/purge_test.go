@@ -13,19 +13,23 @@ func madeBy(revision, url string) Child {
 	return Child{Request: &Request{URL: url, Revision: revision}}
 }
 
+// purgeable are 130 requests of each of five revisions, mixed, which is more than one page of a queue, and a delayed one.
+func purgeable() (children []Child) {
+	for i := range 130 {
+		for _, rev := range []string{"aaaa00000000", "bbbb00000000", "cccc00000000", "", "dddd00000000"} {
+			children = append(children, madeBy(rev, fmt.Sprintf("http://%d.test/%s/%d", i%3, rev, i)))
+		}
+	}
+	later := madeBy("aaaa00000000", "http://later.test/")
+	later.Request.NotBefore = time.Now().Add(time.Hour)
+	return append(children, later)
+}
+
 func TestPurge(t *testing.T) {
 	for _, p := range []Partition{PartitionHost, PartitionNone} {
 		t.Run(string(p), func(t *testing.T) {
 			each(t, Config{Partition: p}, func(t *testing.T, k *kit) {
-				var children []Child
-				for i := range 130 { // of more than one page, mixed
-					for _, rev := range []string{"aaaa00000000", "bbbb00000000", "cccc00000000", "", "dddd00000000"} {
-						children = append(children, madeBy(rev, fmt.Sprintf("http://%d.test/%s/%d", i%3, rev, i)))
-					}
-				}
-				later := madeBy("aaaa00000000", "http://later.test/")
-				later.Request.NotBefore = time.Now().Add(time.Hour)
-				k.add(append(children, later)...)
+				k.add(purgeable()...)
 				if _, err := k.client.PushSeeds(k.ctx, k.cfg.Spider, Keys{}, [][]byte{[]byte("seed")}); err != nil {
 					t.Fatal(err)
 				}
