@@ -21,7 +21,8 @@ const DefaultGroup = "luacrawl"
 
 // Consumer takes items out of a crawl so that none is lost: what it has taken and not done when it ends goes to the next one, before new
 // items. So an item comes at least once, and once if nobody is killed. A list's items leave it; a stream's stay until its maxlen takes
-// them. What was in somebody's hands when a list made way for a stream comes too, to one consumer of any group. Its methods are called by one goroutine, but for Keep, which any may call meanwhile.
+// them. What was in somebody's hands when a list made way for a stream comes too, to one consumer of any group. Its methods are called by
+// one goroutine, but for Keep, which any may call meanwhile.
 type Consumer struct {
 	client *Client
 	keys   keyset

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -125,6 +126,29 @@ func TestItemsOfTheOtherForm(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While a worker of the other form is alive, it is a setting that differs; when somebody else's items came into its way, all the same those.
+func TestItemsOfTheOtherFormInAFleet(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.put("list", 0, 1)
+		cfg := k.cfg
+		cfg.ItemStream = 10
+		var differs *SettingsError
+		if _, err := Open(k.ctx, k.client, cfg); !errors.As(err, &differs) || differs.Name != "items_type" {
+			t.Errorf("of another form than the fleet: %v", err)
+		}
+		k.rdb.Del(k.ctx, k.keys.items)
+		k.put("stream", 0, 1)
+		if _, err := Open(k.ctx, k.client, k.cfg); !errors.Is(err, ErrWrongType) || !strings.Contains(err.Error(), "a stream of 1 item, ") {
+			t.Errorf("of the fleet's form: %v", err)
+		}
+		k.rdb.Del(k.ctx, k.keys.items)
+		k.rdb.Set(k.ctx, k.keys.items, "x", 0)
+		if _, err := Open(k.ctx, k.client, k.cfg); !errors.Is(err, ErrWrongType) || !strings.Contains(err.Error(), "hotnews:items holds a string, not a list: rename or delete it") {
+			t.Errorf("a string: %v", err)
+		}
+	})
 }
 
 // takeAll takes all items out, which are numbers in any order.

@@ -6,15 +6,9 @@
 --       layout 1: work that is queued under another value would be lost or out of order
 -- Returns {'OK', epoch, scheduled, flushed}
 --      or {'ALIVE', worker, ms until it counts as gone}          flush refused
---      or {'ITEMS', TYPE that they have, how many}                     nothing was done
+--      or {'ITEMS', TYPE that they have, how many}
 --      or {'DIFFERS', setting, the fleet's value, worker or ''}        '' : nobody is alive, but there is queued work
 redis.call('HLEN', meta)
-local kind = redis.call('TYPE', items).ok
-if ARGV[4] ~= '' and kind ~= 'none' and kind ~= ARGV[4] then
-  local length = {list = 'LLEN', stream = 'XLEN'}
-  if not length[kind] then return {'ITEMS', kind, 0} end
-  return {'ITEMS', kind, redis.call(length[kind], items)}
-end
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 3600000)
 local other, left_ms = '', 0
 local alive = redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf', 'WITHSCORES')
@@ -24,6 +18,12 @@ for i = 1, #alive, 2 do
     left_ms = tonumber(alive[i + 1]) - now
   end
 end
+local kind, length, misfit = redis.call('TYPE', items).ok, {list = 'LLEN', stream = 'XLEN'}, nil
+if ARGV[4] ~= '' and kind ~= 'none' and kind ~= ARGV[4] then
+  misfit = {'ITEMS', kind, 0}
+  if length[kind] then misfit[3] = redis.call(length[kind], items) end
+end
+if misfit and other == '' then return misfit end    -- else it is rather a setting that differs
 if ARGV[3] == '1' then
   if other ~= '' then return {'ALIVE', other, left_ms} end
   local mine, old = {requests, dupefilter}, redis.call('HMGET', meta, 'set:requests_key', 'set:dupefilter_key')
@@ -45,6 +45,7 @@ for i = 5, #ARGV, 3 do
   set[#set + 1] = 'set:' .. ARGV[i]
   set[#set + 1] = ARGV[i + 1]
 end
+if misfit then return misfit end
 each('HSET', meta, set)
 write_rules()
 redis.call('ZADD', workers, now + tonumber(ARGV[2]), ARGV[1])
