@@ -21,7 +21,8 @@ the head and comes first next time. What a consumer held that was killed goes to
 --hold. So an item comes at least once, and twice only if a consumer was killed, failed or could not reach Redis: store by a key of the
 item, or by item_id (setting item_meta). Any number of consumers share the work; start more by starting the command again.
 
-A list's items are gone when they are done. A stream's stay until its maxlen takes them, and each --group gets every item.
+A list's items are gone when they are done. A stream's stay until its maxlen takes them, and each --group gets every item. When a crawl
+keeps a stream in place of a list, what killed consumers held of the list goes to the next one, of any group.
 Without --follow it ends when nothing is left, after waiting for --hold if other consumers have items in their hands. With it or without,
 the first COMMAND that fails ends it with 1. Interrupting it, with Ctrl-C too, lets COMMAND finish its batch; a second time ends COMMAND and
 what it has started.

@@ -83,7 +83,8 @@ func (c *crawl) join(ctx context.Context) (err error) {
 		anew = before.Finished
 	}
 	if anew && c.place.embedded() && !c.place.joined() {
-		all := scheduler.FlushOptions{Force: true, Items: true, Dead: true, Stats: true} // nobody else can be at work there
+		// nobody else can be at work there
+		all := scheduler.FlushOptions{Force: true, Items: true, Dead: true, Stats: true, Message: "the crawl begins anew"}
 		if err := c.place.client.Flush(ctx, c.spider.Name(), c.settings.Keys, all); err != nil {
 			return err
 		}

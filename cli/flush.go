@@ -31,13 +31,13 @@ func (p *program) flushCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dead", Usage: "delete the dead letters too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "stats", Usage: "delete the counters too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "force", Usage: "even while a worker is alive: what it fetches at the moment is lost", DisableDefaultText: true},
-			yesFlag(),
+			yesFlag(), authorFlag(),
 		),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usagef("flush takes one spider")
 			}
-			o := scheduler.FlushOptions{Force: c.Bool("force"), Items: c.Bool("items"), Dead: c.Bool("dead"), Stats: c.Bool("stats")}
+			o := scheduler.FlushOptions{Force: c.Bool("force"), Items: c.Bool("items"), Dead: c.Bool("dead"), Stats: c.Bool("stats"), Author: p.author(c)}
 			return p.onTarget(c, where.change, func(ctx context.Context, t *target) error { return p.flush(ctx, t, o, c.Bool("yes")) })
 		},
 	}
@@ -58,6 +58,7 @@ func (p *program) flush(ctx context.Context, t *target, o scheduler.FlushOptions
 			return err
 		}
 	}
+	o.Message = goes
 	if err := t.client.Flush(ctx, t.Spider, t.Keys, o); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func flushed(s scheduler.Status, o scheduler.FlushOptions) (goes, stays string) 
 	for _, part := range []struct {
 		what string
 		goes bool
-	}{{plural(int(s.Items), "item"), o.Items}, {plural(int(s.DeadLetters), "dead letter"), o.Dead}, {"the counters", o.Stats}} {
+	}{{plural(int(s.Items+s.InHand), "item"), o.Items}, {plural(int(s.DeadLetters), "dead letter"), o.Dead}, {"the counters", o.Stats}} {
 		if part.goes {
 			gone = append(gone, part.what)
 		} else {

@@ -15,7 +15,8 @@ import (
 	"luacrawl/scheduler"
 )
 
-const logHelp = `The newest is first: pushes, rollbacks, removals, and what people have told the spider (pause, settings). The last 1000 are kept.
+const logHelp = `The newest is first: pushes, rollbacks, removals, what people have told the spider (pause, settings), and what of its crawl was thrown
+away (flush, purge). The last 1000 are kept.
 
 Examples:
 
@@ -77,7 +78,7 @@ func writeEvent(w io.Writer, e listedEvent) {
 	if e.Current {
 		mark = "*"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Local().Format(time.DateTime), e.What, short(e.Revision)+mark, e.Author, eventDetail(e.Event), oneLine(e.Message, 80))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Local().Format(time.DateTime), e.What, short(e.Revision)+mark, e.Author, eventDetail(e.Event), oneLine(e.Message, 160))
 }
 
 // eventDetail is what an event says beside the revision.

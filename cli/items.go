@@ -23,7 +23,7 @@ things the texts, so 'seen>2026-11' works. A field that is not there, or null, i
 --offset and --tail count items as they are stored, --limit those that are printed. The columns of csv are --fields, else those that
 the file of the spider declares in spider.items, else all fields of the items there are.
 --follow goes on as items come, until it is interrupted. It counts on a list only growing: with another program that takes items out
-of it, some may pass unseen. "luacrawl items consume" takes them out.
+of it, some may pass unseen. "luacrawl items consume" takes them out; --count also tells what consumers have in their hands.
 
 Examples:
 
@@ -131,11 +131,18 @@ func (p *program) items(ctx context.Context, c *cli.Context, t *target, s *itemS
 
 func (p *program) countItems(ctx context.Context, s *itemSelection, asJSON bool) error {
 	n, err := s.count(ctx)
+	if err != nil {
+		return err
+	}
+	held, err := s.client.Status(ctx, s.Spider, s.Keys)
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
-		return p.printJSON(map[string]any{"spider": s.Spider, "items": n})
+		return p.printJSON(map[string]any{"spider": s.Spider, "items": n, "items_in_hand": held.InHand})
+	}
+	if held.InHand > 0 {
+		s.logs.notice(fmt.Sprintf("%s more in the hands of consumers; what killed ones held goes to the next one", plural(int(held.InHand), "item")))
 	}
 	_, err = fmt.Fprintln(p.Out, n)
 	return err

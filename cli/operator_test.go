@@ -121,6 +121,7 @@ func TestPurgeCommand(t *testing.T) {
 	balances(210, 0)
 	o.want(0, []string{`"requests": 140`, `"` + old + `": 70`, `"": 70`, `"unknown": 0`}, "", "purge", "news", "--older-than", "current", "--unknown", "--yes", "--json")
 	balances(70, 140)
+	o.want(0, []string{"purge", "bob", "70 requests: its revision is older than " + scheduler.ShortRevision(o.ids[1])}, "", "log", "news")
 }
 
 func TestWorkersCommand(t *testing.T) {

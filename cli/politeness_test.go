@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -243,6 +244,22 @@ func leaseTimes(workers []*process) map[string][]int64 {
 		slices.Sort(at)
 	}
 	return times
+}
+
+// wantApart checks that the leases of each slot after a time are so many ms apart, and that there are some.
+func wantApart(t *testing.T, workers []*process, after time.Time, delay int64, some int) {
+	t.Helper()
+	for slot, at := range leaseTimes(workers) {
+		at = slices.DeleteFunc(at, func(ms int64) bool { return ms <= after.UnixMilli() })
+		least := int64(math.MaxInt64)
+		for i := 1; i < len(at); i++ {
+			least = min(least, at[i]-at[i-1])
+		}
+		t.Logf("%s: %d leases, at least %d ms apart", slot, len(at), least)
+		if len(at) < some || least < delay {
+			t.Errorf("%s: two of %d leases are %d ms apart", slot, len(at), least)
+		}
+	}
 }
 
 // watchMachine looks how busy the machine is otherwise: the result is what part of a timer's ticks came more than 10 ms late.

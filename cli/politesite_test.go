@@ -66,14 +66,8 @@ func (s *politeSite) round(number, pages int) []string {
 func (s *politeSite) serve(w http.ResponseWriter, r *http.Request) {
 	s.note(r)
 	defer s.leave(r)
-	if s.delay > 0 {
-		timer := time.NewTimer(s.delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			return
-		}
+	if !answersAfter(r, s.delay) {
+		return
 	}
 	query := "?" + r.URL.RawQuery
 	kind, number, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

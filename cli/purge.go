@@ -33,7 +33,7 @@ func (p *program) purgeCommand() *cli.Command {
 		Flags: targetFlags(
 			&cli.StringFlag{Name: "older-than", Usage: "`REVISION` whose requests stay, as those of all younger ones: at least 4 digits, or current"},
 			&cli.BoolFlag{Name: "unknown", Usage: "also requests of no revision, and of revisions that were never pushed", DisableDefaultText: true},
-			yesFlag(), jsonFlag(),
+			yesFlag(), authorFlag(), jsonFlag(),
 		),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -56,7 +56,7 @@ func (p *program) purge(c *cli.Context, ctx context.Context, t *target) error {
 	if err != nil {
 		return fmt.Errorf("purging %s: %w", t.Spider, err)
 	}
-	purge.Unknown = c.Bool("unknown")
+	purge.Unknown, purge.Author = c.Bool("unknown"), p.author(c)
 	count, err := t.client.CountPurge(ctx, t.Fleet, purge)
 	if err != nil {
 		return err

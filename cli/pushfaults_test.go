@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -157,17 +156,7 @@ func TestFrozenWorkerComesBack(t *testing.T) {
 	p.seed()
 	waitItems(t, p.redis, 20)
 	frozen := workers[2]
-	eventually(t, time.Minute, "it is frozen with a page in flight", func() bool {
-		if running.of("worker-2") == 0 {
-			return false
-		}
-		frozen.freeze(t)
-		if running.of("worker-2") > 0 {
-			return true
-		}
-		frozen.thaw(t)
-		return false
-	})
+	running.freeze(t, frozen, "worker-2")
 	began := time.Now()
 	next := p.revision("1")
 	push := startLuacrawl(t, p.folder(next), "push", "graph.lua", "--redis", p.redis.URL(), "--wait", "--wait-timeout", "8s")
@@ -194,16 +183,7 @@ func TestFrozenWorkerComesBack(t *testing.T) {
 	if refused+stopped == 0 {
 		t.Error("none of its pages was too late")
 	}
-	for slot, at := range leaseTimes(workers) {
-		gaps := make([]int64, 0, len(at))
-		for i := 1; i < len(at); i++ {
-			gaps = append(gaps, at[i]-at[i-1])
-		}
-		t.Logf("%s: %d leases, at least %d ms apart", slot, len(at), slices.Min(gaps))
-		if slices.Min(gaps) < delay {
-			t.Errorf("two leases of %s are %d ms apart", slot, slices.Min(gaps))
-		}
-	}
+	wantApart(t, workers, time.Time{}, delay, 2)
 	for host, n := range p.site.most {
 		if n > 8 {
 			t.Errorf("%s: %d requests at once", host, n)
@@ -232,4 +212,20 @@ func (b *byAgent) of(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.running[agent]
+}
+
+// freeze stops a worker while it has a page in flight.
+func (b *byAgent) freeze(t *testing.T, worker *process, agent string) {
+	t.Helper()
+	eventually(t, time.Minute, "it is frozen with a page in flight", func() bool {
+		if b.of(agent) == 0 {
+			return false
+		}
+		worker.freeze(t)
+		if b.of(agent) > 0 {
+			return true
+		}
+		worker.thaw(t)
+		return false
+	})
 }

@@ -34,13 +34,8 @@ func newPace(perSecond, granted int) *pace {
 func (p *pace) wait(r *http.Request) {
 	for {
 		at, changed := p.place()
-		timer := time.NewTimer(time.Until(at))
-		defer timer.Stop()
 		if changed == nil {
-			select {
-			case <-timer.C:
-			case <-r.Context().Done():
-			}
+			answersAfter(r, time.Until(at))
 			return
 		}
 		select {

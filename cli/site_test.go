@@ -46,6 +46,21 @@ func (s *graphSite) url(host string, page int) string {
 	return fmt.Sprintf("http://%s:%d/%d", host, s.Listener.Addr().(*net.TCPAddr).Port, page)
 }
 
+// answersAfter waits before a site answers, and reports whether the client still does.
+func answersAfter(r *http.Request, delay time.Duration) bool {
+	if delay <= 0 {
+		return true
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
 func (s *graphSite) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.fetched[r.Host+r.URL.Path]++
@@ -57,14 +72,8 @@ func (s *graphSite) serve(w http.ResponseWriter, r *http.Request) {
 		s.running[r.Host]--
 		s.mu.Unlock()
 	}()
-	if s.delay > 0 {
-		timer := time.NewTimer(s.delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			return
-		}
+	if !answersAfter(r, s.delay) {
+		return
 	}
 	page, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 	if err != nil || page < 0 || page >= s.pages {

@@ -127,7 +127,7 @@ func statuses(ctx context.Context, redis *place, name string, keys scheduler.Key
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(known, n) && s.Enqueued+s.Seeds+s.Items == 0 {
+		if !slices.Contains(known, n) && s.Enqueued+s.Seeds+s.Items+s.InHand == 0 {
 			return nil, unknownSpider(n, redis, known)
 		}
 		all = append(all, s)
@@ -209,7 +209,7 @@ func writeStatus(out io.Writer, s scheduler.Status, waits []sinkDown) error {
 		{"done", s.Done, ""},
 		{"dead", s.Dead, ""},
 		{"seeds", s.Seeds, "waiting"},
-		{"items", s.Items, ""},
+		{"items", s.Items, inHand(s.InHand)},
 		{"seen", s.Seen, "fingerprints"},
 		{"dead letters", s.DeadLetters, ""},
 		{"workers", int64(len(s.Workers)), strings.Join(s.Workers, " ")},
@@ -227,6 +227,14 @@ func slots(n int64) string {
 		return ""
 	}
 	return fmt.Sprintf("in %s", plural(int(n), "slot"))
+}
+
+// inHand says how many items are off the list and not done; "" for none.
+func inHand(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("and %s in the hands of consumers", thousands(n))
 }
 
 func balance(s scheduler.Status) string {
@@ -249,6 +257,7 @@ type report struct {
 	Balances    bool             `json:"balances"`
 	Seeds       int64            `json:"seeds"`
 	Items       int64            `json:"items"`
+	ItemsInHand int64            `json:"items_in_hand"` // that consumers have taken off the list and not done
 	Seen        int64            `json:"seen"`
 	DeadLetters int64            `json:"dead_letters"`
 	Cookies     int64            `json:"cookies"`
@@ -268,7 +277,7 @@ func reports(all []scheduler.Status, waits map[string][]sinkDown) []report {
 	for _, s := range all {
 		list = append(list, report{
 			Spider: s.Spider, State: state(s), Enqueued: s.Enqueued, Pending: s.Pending, Delayed: s.Delayed, InFlight: s.InFlight,
-			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, Seen: s.Seen,
+			Done: s.Done, Dead: s.Dead, Balances: s.Enqueued == accounted(s), Seeds: s.Seeds, Items: s.Items, ItemsInHand: s.InHand, Seen: s.Seen,
 			DeadLetters: s.DeadLetters, Cookies: s.Cookies, Slots: s.Slots, Epoch: s.Epoch,
 			Workers: append([]string{}, s.Workers...), Stats: s.Stats, Control: s.Control.State, Live: s.Control.Live,
 			SinksDown: append([]sinkDown{}, waits[s.Spider]...),

@@ -12,79 +12,84 @@ import (
 	"luacrawl/scheduler/redistest"
 )
 
+// redirectWith sends a client on, with cookies.
+func redirectWith(w http.ResponseWriter, r *http.Request, path string, cookies ...string) {
+	for _, c := range cookies {
+		w.Header().Add("Set-Cookie", c+"; Path=/")
+	}
+	http.Redirect(w, r, path, http.StatusFound)
+}
+
+// comebacks are sites that send the crawl back to where it has been.
+var comebacks = map[string]struct {
+	serve http.HandlerFunc
+	seeds []string
+	most  int // of requests
+	pages []string
+}{
+	"the way sets it": {func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/way":
+			redirectWith(w, r, "/a", "a=1")
+		case r.Header.Get("Cookie") == "":
+			redirectWith(w, r, "/way")
+		}
+	}, []string{"/a"}, 3, []string{"/a"}},
+	"the page sets it, the way does not": {func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/way":
+			redirectWith(w, r, "/a")
+		case r.Header.Get("Cookie") == "":
+			redirectWith(w, r, "/way", "a=1")
+		}
+	}, []string{"/a"}, 3, []string{"/a"}},
+	"two more, with two cookies": {func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/1":
+			redirectWith(w, r, "/2", "a=1")
+		case r.URL.Path == "/2":
+			redirectWith(w, r, "/a", "b=1")
+		case r.Header.Get("Cookie") != "a=1; b=1":
+			redirectWith(w, r, "/1")
+		}
+	}, []string{"/a"}, 4, []string{"/a"}},
+	"many at once, with one cookie for all": {func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/way":
+			redirectWith(w, r, r.URL.RawQuery, "a=1")
+		case r.Header.Get("Cookie") == "":
+			redirectWith(w, r, "/way?"+r.URL.Path)
+		}
+	}, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}, 24, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}},
+	"many at once to themselves, with one cookie for all": {func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Cookie") == "" {
+			redirectWith(w, r, r.URL.Path, "a=1")
+		}
+	}, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}, 16, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}},
+	"round without a cookie": {func(w http.ResponseWriter, r *http.Request) {
+		redirectWith(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path])
+	}, []string{"/a"}, 2, nil},
+	"round with one": {func(w http.ResponseWriter, r *http.Request) {
+		redirectWith(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path], "a=1")
+	}, []string{"/a"}, 4, nil},
+	"round with another each time": {func(w http.ResponseWriter, r *http.Request) {
+		redirectWith(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path], "a="+r.Header.Get("Cookie"))
+	}, []string{"/a"}, 21, nil}, // redirect_max_times
+	"to a page that others have had": {func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/old":
+			redirectWith(w, r, "/older", "a=1")
+		case "/older":
+			redirectWith(w, r, "/a", "b=1")
+		}
+	}, []string{"/a", "/old"}, 3, []string{"/a"}},
+}
+
 // TestARedirectThatComesBackWithACookieIsFollowed: over pages that set it and back; the filter knows the page, and its callback gets it all the
 // same, once. Where no cookie has changed it does not go round.
 func TestARedirectThatComesBackWithACookieIsFollowed(t *testing.T) {
 	t.Parallel()
-	to := func(w http.ResponseWriter, r *http.Request, path string, cookie ...string) {
-		for _, c := range cookie {
-			w.Header().Add("Set-Cookie", c+"; Path=/")
-		}
-		http.Redirect(w, r, path, http.StatusFound)
-	}
-	for name, c := range map[string]struct {
-		serve http.HandlerFunc
-		seeds []string
-		most  int // of requests
-		pages []string
-	}{
-		"the way sets it": {func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/way":
-				to(w, r, "/a", "a=1")
-			case r.Header.Get("Cookie") == "":
-				to(w, r, "/way")
-			}
-		}, []string{"/a"}, 3, []string{"/a"}},
-		"the page sets it, the way does not": {func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/way":
-				to(w, r, "/a")
-			case r.Header.Get("Cookie") == "":
-				to(w, r, "/way", "a=1")
-			}
-		}, []string{"/a"}, 3, []string{"/a"}},
-		"two more, with two cookies": {func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/1":
-				to(w, r, "/2", "a=1")
-			case r.URL.Path == "/2":
-				to(w, r, "/a", "b=1")
-			case r.Header.Get("Cookie") != "a=1; b=1":
-				to(w, r, "/1")
-			}
-		}, []string{"/a"}, 4, []string{"/a"}},
-		"many at once, with one cookie for all": {func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/way":
-				to(w, r, r.URL.RawQuery, "a=1")
-			case r.Header.Get("Cookie") == "":
-				to(w, r, "/way?"+r.URL.Path)
-			}
-		}, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}, 24, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}},
-		"many at once to themselves, with one cookie for all": {func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Cookie") == "" {
-				to(w, r, r.URL.Path, "a=1")
-			}
-		}, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}, 16, []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"}},
-		"round without a cookie": {func(w http.ResponseWriter, r *http.Request) {
-			to(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path])
-		}, []string{"/a"}, 2, nil},
-		"round with one": {func(w http.ResponseWriter, r *http.Request) {
-			to(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path], "a=1")
-		}, []string{"/a"}, 4, nil},
-		"round with another each time": {func(w http.ResponseWriter, r *http.Request) {
-			to(w, r, map[string]string{"/a": "/b", "/b": "/a"}[r.URL.Path], "a="+r.Header.Get("Cookie"))
-		}, []string{"/a"}, 21, nil}, // redirect_max_times
-		"to a page that others have had": {func(w http.ResponseWriter, r *http.Request) {
-			switch r.URL.Path {
-			case "/old":
-				to(w, r, "/older", "a=1")
-			case "/older":
-				to(w, r, "/a", "b=1")
-			}
-		}, []string{"/a", "/old"}, 3, []string{"/a"}},
-	} {
+	for name, c := range comebacks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex

@@ -43,69 +43,85 @@ func (m *meeting) wait(ctx context.Context, name string) bool {
 	}
 }
 
+// pairSite is a login, a home page, two pages, a logout and two more; both of two are answered at once, so that two workers fetch them.
+type pairSite struct {
+	pairs *meeting
+
+	mu      sync.Mutex
+	cookies map[string]string          // that came, by path; guarded by mu
+	agents  map[string]map[string]bool // who asked, by step; guarded by mu
+}
+
+func newPairSite() *pairSite {
+	return &pairSite{pairs: newMeeting(), cookies: map[string]string{}, agents: map[string]map[string]bool{}}
+}
+
+func (s *pairSite) serve(w http.ResponseWriter, r *http.Request) {
+	step := strings.Split(r.URL.Path, "/")[1]
+	s.mu.Lock()
+	s.cookies[r.URL.Path] = r.Header.Get("Cookie")
+	if s.agents[step] == nil {
+		s.agents[step] = map[string]bool{}
+	}
+	s.agents[step][r.UserAgent()] = true
+	s.mu.Unlock()
+	switch r.URL.Path {
+	case "/login":
+		w.Header().Set("Set-Cookie", "login=yes")
+		http.Redirect(w, r, "/home", http.StatusFound)
+	case "/logout":
+		w.Header().Set("Set-Cookie", "login=; Max-Age=0")
+	case "/both/1", "/both/2", "/after/1", "/after/2":
+		if s.pairs.wait(r.Context(), step) && step == "both" {
+			w.Header().Set("Set-Cookie", "own"+r.URL.Path[len("/both/"):]+"=1; Path=/")
+		}
+	}
+}
+
+// pairSpider goes through a pairSite; it logs out when both of the first two are stored.
+func pairSpider(t *testing.T, base string, client *scheduler.Client) *goSpider {
+	to := func(paths ...string) *engine.Output {
+		var list []*scheduler.Request
+		for _, p := range paths {
+			list = append(list, &scheduler.Request{URL: base + p})
+		}
+		return follow(list...)
+	}
+	var one sync.Once
+	return &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){
+		"parse": func(r *engine.Response) (*engine.Output, error) {
+			switch strings.TrimPrefix(r.URL, base) {
+			case "/home":
+				return to("/both/1", "/both/2"), nil
+			case "/both/1", "/both/2":
+				first := false
+				if one.Do(func() { first = true }); first {
+					return to(), nil
+				}
+				for counted := int64(0); counted < 2; { // until the other one is stored
+					status, err := client.Status(t.Context(), "t", scheduler.Keys{})
+					if err != nil {
+						return nil, err
+					}
+					counted = status.Stats["response_received_count"]
+				}
+				return to("/logout"), nil
+			case "/logout":
+				return to("/after/1", "/after/2"), nil
+			}
+			return to(), nil
+		},
+	}}
+}
+
 // TestTwoWorkersShareCookies: login on one, page two on the other, as two processes on two hosts would: they share the Redis and nothing else.
 // The site wants the cookies of all pages before; each pair of pages is fetched by two workers.
 func TestTwoWorkersShareCookies(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, redis string) {
-		pairs := newMeeting()
-		var mu sync.Mutex
-		cookies, agents := map[string]string{}, map[string]map[string]bool{}
-		base := serveAll(t, func(w http.ResponseWriter, r *http.Request) {
-			step := strings.Split(r.URL.Path, "/")[1]
-			mu.Lock()
-			cookies[r.URL.Path] = r.Header.Get("Cookie")
-			if agents[step] == nil {
-				agents[step] = map[string]bool{}
-			}
-			agents[step][r.UserAgent()] = true
-			mu.Unlock()
-			switch r.URL.Path {
-			case "/login":
-				w.Header().Set("Set-Cookie", "login=yes")
-				http.Redirect(w, r, "/home", http.StatusFound)
-			case "/logout":
-				w.Header().Set("Set-Cookie", "login=; Max-Age=0")
-			case "/both/1", "/both/2", "/after/1", "/after/2":
-				if !pairs.wait(r.Context(), step) {
-					return
-				}
-				if step == "both" {
-					w.Header().Set("Set-Cookie", "own"+r.URL.Path[len("/both/"):]+"=1; Path=/")
-				}
-			}
-		})
-		to := func(paths ...string) *engine.Output {
-			var list []*scheduler.Request
-			for _, p := range paths {
-				list = append(list, &scheduler.Request{URL: base + p})
-			}
-			return follow(list...)
-		}
-		var done sync.Map
-		client := dial(t.Context(), t, redis)
-		spider := &goSpider{callbacks: map[string]func(*engine.Response) (*engine.Output, error){
-			"parse": func(r *engine.Response) (*engine.Output, error) {
-				switch strings.TrimPrefix(r.URL, base) {
-				case "/home":
-					return to("/both/1", "/both/2"), nil
-				case "/both/1", "/both/2":
-					if _, second := done.LoadOrStore("both", true); second {
-						for counted := int64(0); counted < 2; { // until the other one is stored
-							status, err := client.Status(t.Context(), "t", scheduler.Keys{})
-							if err != nil {
-								return nil, err
-							}
-							counted = status.Stats["response_received_count"]
-						}
-						return to("/logout"), nil
-					}
-				case "/logout":
-					return to("/after/1", "/after/2"), nil
-				}
-				return to(), nil
-			},
-		}}
+		site := newPairSite()
+		base := serveAll(t, site.serve)
+		spider := pairSpider(t, base, dial(t.Context(), t, redis))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -124,13 +140,13 @@ func TestTwoWorkersShareCookies(t *testing.T) {
 		for path, want := range map[string][]string{
 			"/login": {""}, "/home": {"login=yes"}, "/both/1": {"login=yes"}, "/both/2": {"login=yes"}, "/after/1": {"own1=1; own2=1", "own2=1; own1=1"}, "/after/2": {"own1=1; own2=1", "own2=1; own1=1"},
 		} {
-			if got, there := cookies[path]; !there || !slices.Contains(want, got) {
+			if got, there := site.cookies[path]; !there || !slices.Contains(want, got) {
 				t.Errorf("%s was asked for with %q, want %q", path, got, want)
 			}
 		}
 		for _, step := range []string{"both", "after"} {
-			if len(agents[step]) != 2 {
-				t.Errorf("%s was fetched by %v", step, agents[step])
+			if len(site.agents[step]) != 2 {
+				t.Errorf("%s was fetched by %v", step, site.agents[step])
 			}
 		}
 	})

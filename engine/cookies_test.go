@@ -117,105 +117,108 @@ func cookieSettings() engine.Settings {
 
 func meta(text string) json.RawMessage { return json.RawMessage(text) }
 
+// cookieCases are pages that a crawl asks for one after the other, and with which cookies.
+var cookieCases = []struct {
+	name   string
+	pages  func(s *cookieSite) []*scheduler.Request
+	want   string
+	change func(*engine.Settings)
+}{
+	{"sent back", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1", "set", "b=2; Path=/x"), cookiePage(s, "/2"), cookiePage(s, "/x/3")}
+	}, "/1, /2 a=1, /x/3 b=2; a=1", nil},
+	{"whatever the status", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1", "status", "401"), cookiePage(s, "/2", "set", "b=2", "status", "403"), cookiePage(s, "/3", "set", "c=3", "status", "500"), cookiePage(s, "/4")}
+	}, "/1, /2 a=1, /3 a=1; b=2, /4 a=1; b=2; c=3", nil},
+	{"with a redirect, whose target has them and not those of the request once more", func(s *cookieSite) []*scheduler.Request {
+		r := &scheduler.Request{URL: s.at("www.shop.test", "/1", "set", "a=1; Domain=shop.test", "to", s.at("shop.test", "/2")), Meta: meta(`{"cookiejar":"j"}`)}
+		r.Cookies = scheduler.RequestCookies{{Name: "own", Value: "1"}}
+		return []*scheduler.Request{r, {URL: s.at("shop.test", "/3")}}
+	}, "www.shop.test/1 own=1, shop.test/2 a=1, shop.test/3", nil},
+	{"a retry keeps its jar and its cookies", func(s *cookieSite) []*scheduler.Request {
+		r := cookiePage(s, "/1", "set", "a=1", "status", "503", "once", "1")
+		r.Cookies, r.Meta = scheduler.RequestCookies{{Name: "own", Value: "1"}}, meta(`{"cookiejar":"j"}`)
+		return []*scheduler.Request{r, cookiePage(s, "/2")}
+	}, "/1 own=1, /1 own=1; a=1, /2", func(s *engine.Settings) { s.RetryTimes = 1 }},
+	{"cookies of a request are merged", func(s *cookieSite) []*scheduler.Request {
+		r := cookiePage(s, "/1")
+		r.Cookies = scheduler.RequestCookies{{Name: "a", Value: "1"}, {Name: "b", Value: "2", Path: "/x"}}
+		over := cookiePage(s, "/3")
+		over.Cookies = scheduler.RequestCookies{{Name: "a", Value: "3"}}
+		return []*scheduler.Request{r, cookiePage(s, "/x/2"), over, cookiePage(s, "/4")}
+	}, "/1 a=1, /x/2 b=2; a=1, /3 a=3, /4 a=3", nil},
+	{"cookies of a request for another domain, secure over http, and what cannot be sent", func(s *cookieSite) []*scheduler.Request {
+		r := &scheduler.Request{URL: s.at("www.shop.test", "/1"), Cookies: scheduler.RequestCookies{
+			{Name: "a", Value: "1", Domain: "shop.test"}, {Name: "b", Value: "1", Domain: "other.org"}, {Name: "c", Value: "1", Secure: new(true)}, {Name: "d", Value: "x;y"},
+		}}
+		return []*scheduler.Request{r, {URL: s.at("shop.test", "/2")}, {URL: s.at("other.org", "/3")}}
+	}, "www.shop.test/1 a=1, shop.test/2 a=1, other.org/3", nil},
+	{"jars by name, a number as its digits, inherited by nobody", func(s *cookieSite) []*scheduler.Request {
+		in := func(r *scheduler.Request, jar string) *scheduler.Request {
+			r.Meta = meta(`{"cookiejar":` + jar + `}`)
+			return r
+		}
+		return []*scheduler.Request{
+			in(cookiePage(s, "/1", "set", "a=1"), "1"), in(cookiePage(s, "/2", "set", "a=2"), `"x"`), cookiePage(s, "/3", "set", "a=0"), in(cookiePage(s, "/4"), `"1"`), in(cookiePage(s, "/5"), "1.0"),
+			in(cookiePage(s, "/6"), `"x"`), in(cookiePage(s, "/7"), "null"), cookiePage(s, "/8"), in(cookiePage(s, "/9"), "1.5"), in(cookiePage(s, "/10"), `"a\nb"`),
+		}
+	}, "/1, /2, /3, /4 a=1, /5 a=1, /6 a=2, /7 a=0, /8 a=0, /9, /10", nil},
+	{"a jar that is none", func(s *cookieSite) []*scheduler.Request {
+		in := func(jar string) *scheduler.Request {
+			r := cookiePage(s, "/1")
+			r.Meta = meta(`{"cookiejar":` + jar + `}`)
+			return r
+		}
+		return []*scheduler.Request{in("true"), in("[1]"), in(`{"a":1}`), in(`"` + strings.Repeat("x", 257) + `"`), cookiePage(s, "/2")}
+	}, "/2", nil},
+	{"a jar kept out", func(s *cookieSite) []*scheduler.Request {
+		r := cookiePage(s, "/2", "set", "b=2")
+		r.Meta, r.Headers = meta(`{"dont_merge_cookies":true}`), http.Header{"Cookie": {"hand=1"}}
+		r.Cookies = scheduler.RequestCookies{{Name: "own", Value: "1"}}
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1"), r, cookiePage(s, "/3")}
+	}, "/1, /2 hand=1, /3 a=1", nil},
+	{"a Cookie header by hand gives way", func(s *cookieSite) []*scheduler.Request {
+		r := cookiePage(s, "/1", "set", "a=1")
+		r.Headers = http.Header{"Cookie": {"hand=1"}}
+		again := cookiePage(s, "/2")
+		again.Headers = r.Headers
+		return []*scheduler.Request{r, again}
+	}, "/1, /2 a=1", nil},
+	{"so does a default one", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1"), cookiePage(s, "/2")}
+	}, "/1, /2 a=1", func(s *engine.Settings) { s.DefaultRequestHeaders = http.Header{"Cookie": {"default=1"}} }},
+	{"off", func(s *cookieSite) []*scheduler.Request {
+		r := cookiePage(s, "/2")
+		r.Headers, r.Cookies = http.Header{"Cookie": {"hand=1"}}, scheduler.RequestCookies{{Name: "own", Value: "1"}}
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1"), r, cookiePage(s, "/3")}
+	}, "/1, /2 hand=1, /3", func(s *engine.Settings) { s.CookiesEnabled = false }},
+	{"odd bytes", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "\xe4=\xff\x80\"<,>é", "set", "tab=b\tc", "set", "no name"), cookiePage(s, "/2")}
+	}, "/1, /2 \xe4=\xff\x80\"<,>é; tab=b\tc; no name", nil},
+	{"a control character fails the page, as any header with one, and nothing else", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1"), cookiePage(s, "/2", "set", "b=\x01"), cookiePage(s, "/3")}
+	}, "/1, /2 a=1, /3 a=1", nil},
+	{"another domain, and the one above", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{
+			{URL: s.at("www.shop.test", "/1", "set", "a=1; Domain=other.org", "set", "b=1; Domain=shop.test", "set", "c=1")},
+			{URL: s.at("other.org", "/2")}, {URL: s.at("shop.test", "/3")}, {URL: s.at("www.shop.test", "/4")},
+		}
+	}, "www.shop.test/1, other.org/2, shop.test/3 b=1, www.shop.test/4 b=1; c=1", nil},
+	{"public suffix", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{{URL: s.at("a.co.uk", "/1", "set", "a=1; Domain=co.uk", "set", "b=1")}, {URL: s.at("b.co.uk", "/2")}, {URL: s.at("a.co.uk", "/3")}}
+	}, "a.co.uk/1, b.co.uk/2, a.co.uk/3 b=1", nil},
+	{"over", func(s *cookieSite) []*scheduler.Request {
+		return []*scheduler.Request{cookiePage(s, "/1", "set", "a=1", "set", "b=1", "set", "c=1; Max-Age=0"), cookiePage(s, "/2", "set", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"), cookiePage(s, "/3")}
+	}, "/1, /2 a=1; b=1, /3 b=1", nil},
+}
+
+func cookiePage(s *cookieSite, path string, do ...string) *scheduler.Request {
+	return &scheduler.Request{URL: s.at("", path, do...)}
+}
+
 func TestCookies(t *testing.T) {
 	t.Parallel()
-	site := func(s *cookieSite, path string, do ...string) *scheduler.Request {
-		return &scheduler.Request{URL: s.at("", path, do...)}
-	}
-	yes := true
-	for _, c := range []struct {
-		name   string
-		pages  func(s *cookieSite) []*scheduler.Request
-		want   string
-		change func(*engine.Settings)
-	}{
-		{"sent back", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "a=1", "set", "b=2; Path=/x"), site(s, "/2"), site(s, "/x/3")}
-		}, "/1, /2 a=1, /x/3 b=2; a=1", nil},
-		{"whatever the status", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "a=1", "status", "401"), site(s, "/2", "set", "b=2", "status", "403"), site(s, "/3", "set", "c=3", "status", "500"), site(s, "/4")}
-		}, "/1, /2 a=1, /3 a=1; b=2, /4 a=1; b=2; c=3", nil},
-		{"with a redirect, whose target has them and not those of the request once more", func(s *cookieSite) []*scheduler.Request {
-			r := &scheduler.Request{URL: s.at("www.shop.test", "/1", "set", "a=1; Domain=shop.test", "to", s.at("shop.test", "/2")), Meta: meta(`{"cookiejar":"j"}`)}
-			r.Cookies = scheduler.RequestCookies{{Name: "own", Value: "1"}}
-			return []*scheduler.Request{r, {URL: s.at("shop.test", "/3")}}
-		}, "www.shop.test/1 own=1, shop.test/2 a=1, shop.test/3", nil},
-		{"a retry keeps its jar and its cookies", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/1", "set", "a=1", "status", "503", "once", "1")
-			r.Cookies, r.Meta = scheduler.RequestCookies{{Name: "own", Value: "1"}}, meta(`{"cookiejar":"j"}`)
-			return []*scheduler.Request{r, site(s, "/2")}
-		}, "/1 own=1, /1 own=1; a=1, /2", func(s *engine.Settings) { s.RetryTimes = 1 }},
-		{"cookies of a request are merged", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/1")
-			r.Cookies = scheduler.RequestCookies{{Name: "a", Value: "1"}, {Name: "b", Value: "2", Path: "/x"}}
-			over := site(s, "/3")
-			over.Cookies = scheduler.RequestCookies{{Name: "a", Value: "3"}}
-			return []*scheduler.Request{r, site(s, "/x/2"), over, site(s, "/4")}
-		}, "/1 a=1, /x/2 b=2; a=1, /3 a=3, /4 a=3", nil},
-		{"cookies of a request for another domain, secure over http, and what cannot be sent", func(s *cookieSite) []*scheduler.Request {
-			r := &scheduler.Request{URL: s.at("www.shop.test", "/1"), Cookies: scheduler.RequestCookies{
-				{Name: "a", Value: "1", Domain: "shop.test"}, {Name: "b", Value: "1", Domain: "other.org"}, {Name: "c", Value: "1", Secure: &yes}, {Name: "d", Value: "x;y"},
-			}}
-			return []*scheduler.Request{r, {URL: s.at("shop.test", "/2")}, {URL: s.at("other.org", "/3")}}
-		}, "www.shop.test/1 a=1, shop.test/2 a=1, other.org/3", nil},
-		{"jars by name, a number as its digits, inherited by nobody", func(s *cookieSite) []*scheduler.Request {
-			in := func(r *scheduler.Request, jar string) *scheduler.Request {
-				r.Meta = meta(`{"cookiejar":` + jar + `}`)
-				return r
-			}
-			return []*scheduler.Request{
-				in(site(s, "/1", "set", "a=1"), "1"), in(site(s, "/2", "set", "a=2"), `"x"`), site(s, "/3", "set", "a=0"), in(site(s, "/4"), `"1"`), in(site(s, "/5"), "1.0"),
-				in(site(s, "/6"), `"x"`), in(site(s, "/7"), "null"), site(s, "/8"), in(site(s, "/9"), "1.5"), in(site(s, "/10"), `"a\nb"`),
-			}
-		}, "/1, /2, /3, /4 a=1, /5 a=1, /6 a=2, /7 a=0, /8 a=0, /9, /10", nil},
-		{"a jar that is none", func(s *cookieSite) []*scheduler.Request {
-			in := func(jar string) *scheduler.Request {
-				r := site(s, "/1")
-				r.Meta = meta(`{"cookiejar":` + jar + `}`)
-				return r
-			}
-			return []*scheduler.Request{in("true"), in("[1]"), in(`{"a":1}`), in(`"` + strings.Repeat("x", 257) + `"`), site(s, "/2")}
-		}, "/2", nil},
-		{"a jar kept out", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/2", "set", "b=2")
-			r.Meta, r.Headers = meta(`{"dont_merge_cookies":true}`), http.Header{"Cookie": {"hand=1"}}
-			r.Cookies = scheduler.RequestCookies{{Name: "own", Value: "1"}}
-			return []*scheduler.Request{site(s, "/1", "set", "a=1"), r, site(s, "/3")}
-		}, "/1, /2 hand=1, /3 a=1", nil},
-		{"a Cookie header by hand gives way", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/1", "set", "a=1")
-			r.Headers = http.Header{"Cookie": {"hand=1"}}
-			again := site(s, "/2")
-			again.Headers = r.Headers
-			return []*scheduler.Request{r, again}
-		}, "/1, /2 a=1", nil},
-		{"so does a default one", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "a=1"), site(s, "/2")}
-		}, "/1, /2 a=1", func(s *engine.Settings) { s.DefaultRequestHeaders = http.Header{"Cookie": {"default=1"}} }},
-		{"off", func(s *cookieSite) []*scheduler.Request {
-			r := site(s, "/2")
-			r.Headers, r.Cookies = http.Header{"Cookie": {"hand=1"}}, scheduler.RequestCookies{{Name: "own", Value: "1"}}
-			return []*scheduler.Request{site(s, "/1", "set", "a=1"), r, site(s, "/3")}
-		}, "/1, /2 hand=1, /3", func(s *engine.Settings) { s.CookiesEnabled = false }},
-		{"odd bytes", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "\xe4=\xff\x80\"<,>é", "set", "tab=b\tc", "set", "no name"), site(s, "/2")}
-		}, "/1, /2 \xe4=\xff\x80\"<,>é; tab=b\tc; no name", nil},
-		{"a control character fails the page, as any header with one, and nothing else", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "a=1"), site(s, "/2", "set", "b=\x01"), site(s, "/3")}
-		}, "/1, /2 a=1, /3 a=1", nil},
-		{"another domain, and the one above", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{
-				{URL: s.at("www.shop.test", "/1", "set", "a=1; Domain=other.org", "set", "b=1; Domain=shop.test", "set", "c=1")},
-				{URL: s.at("other.org", "/2")}, {URL: s.at("shop.test", "/3")}, {URL: s.at("www.shop.test", "/4")},
-			}
-		}, "www.shop.test/1, other.org/2, shop.test/3 b=1, www.shop.test/4 b=1; c=1", nil},
-		{"public suffix", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{{URL: s.at("a.co.uk", "/1", "set", "a=1; Domain=co.uk", "set", "b=1")}, {URL: s.at("b.co.uk", "/2")}, {URL: s.at("a.co.uk", "/3")}}
-		}, "a.co.uk/1, b.co.uk/2, a.co.uk/3 b=1", nil},
-		{"over", func(s *cookieSite) []*scheduler.Request {
-			return []*scheduler.Request{site(s, "/1", "set", "a=1", "set", "b=1", "set", "c=1; Max-Age=0"), site(s, "/2", "set", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"), site(s, "/3")}
-		}, "/1, /2 a=1; b=1, /3 b=1", nil},
-	} {
+	for _, c := range cookieCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newCookieSite(t)

@@ -14,47 +14,48 @@ import (
 	"luacrawl/scheduler"
 )
 
+// askings are callbacks that ask for their page again.
+var askings = []struct {
+	name  string
+	meta  string
+	asks  int // calls that ask, then one that does not
+	asked engine.RetryError
+	set   int    // retry_times
+	want  string // retry_times and priority of each call
+	items []string
+	dead  int64
+	stats map[string]int64
+}{
+	{
+		"once", "", 1, engine.RetryError{Reason: "empty", Delay: new(10 * time.Millisecond)}, 2, "0/0 1/-1", []string{`{"tries":1}`}, 0,
+		map[string]int64{"retry/count": 1, "retry/reason_count/empty": 1, "retry/max_reached": 0, "response_received_count": 2},
+	},
+	{
+		"too often", "", 9, engine.RetryError{Reason: "empty", Delay: new(10 * time.Millisecond)}, 2, "0/0 1/-1 2/-2", []string{`{"failed":"retry: empty"}`}, 1,
+		map[string]int64{"retry/count": 2, "retry/max_reached": 1},
+	},
+	{
+		"its own limit", "", 9, engine.RetryError{Reason: "empty", Delay: new(10 * time.Millisecond), MaxTimes: new(1), Priority: new(5)}, 2, "0/0 1/5",
+		[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/count": 1, "retry/max_reached": 1},
+	},
+	{
+		"a limit in meta", `{"max_retry_times":1}`, 9, engine.RetryError{Reason: "empty", Delay: new(10 * time.Millisecond)}, 2, "0/0 1/-1",
+		[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/max_reached": 1},
+	},
+	{
+		"more in meta", `{"max_retry_times":3}`, 9, engine.RetryError{Reason: "empty", Delay: new(10 * time.Millisecond)}, 0, "0/0 1/-1 2/-2 3/-3",
+		[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/count": 3},
+	},
+	{
+		"none", "", 9, engine.RetryError{Reason: "empty"}, 0, "0/0", []string{`{"failed":"retry: empty"}`}, 1,
+		map[string]int64{"retry/count": 0, "retry/max_reached": 1},
+	},
+}
+
 // TestACallbackAsksForItsPageAgain: it comes as after a failed download, up to its limit, then goes to the errback and to dead.
 func TestACallbackAsksForItsPageAgain(t *testing.T) {
 	t.Parallel()
-	number := func(n int) *int { return &n }
-	soon := 10 * time.Millisecond
-	for _, c := range []struct {
-		name  string
-		meta  string
-		asks  int // calls that ask, then one that does not
-		asked engine.RetryError
-		set   int    // retry_times
-		want  string // retry_times and priority of each call
-		items []string
-		dead  int64
-		stats map[string]int64
-	}{
-		{
-			"once", "", 1, engine.RetryError{Reason: "empty", Delay: &soon}, 2, "0/0 1/-1", []string{`{"tries":1}`}, 0,
-			map[string]int64{"retry/count": 1, "retry/reason_count/empty": 1, "retry/max_reached": 0, "response_received_count": 2},
-		},
-		{
-			"too often", "", 9, engine.RetryError{Reason: "empty", Delay: &soon}, 2, "0/0 1/-1 2/-2", []string{`{"failed":"retry: empty"}`}, 1,
-			map[string]int64{"retry/count": 2, "retry/max_reached": 1},
-		},
-		{
-			"its own limit", "", 9, engine.RetryError{Reason: "empty", Delay: &soon, MaxTimes: number(1), Priority: number(5)}, 2, "0/0 1/5",
-			[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/count": 1, "retry/max_reached": 1},
-		},
-		{
-			"a limit in meta", `{"max_retry_times":1}`, 9, engine.RetryError{Reason: "empty", Delay: &soon}, 2, "0/0 1/-1",
-			[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/max_reached": 1},
-		},
-		{
-			"more in meta", `{"max_retry_times":3}`, 9, engine.RetryError{Reason: "empty", Delay: &soon}, 0, "0/0 1/-1 2/-2 3/-3",
-			[]string{`{"failed":"retry: empty"}`}, 1, map[string]int64{"retry/count": 3},
-		},
-		{
-			"none", "", 9, engine.RetryError{Reason: "empty"}, 0, "0/0", []string{`{"failed":"retry: empty"}`}, 1,
-			map[string]int64{"retry/count": 0, "retry/max_reached": 1},
-		},
-	} {
+	for _, c := range askings {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var calls string

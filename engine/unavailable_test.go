@@ -1,46 +1,30 @@
-package engine
+package engine_test
 
 import (
-	"bytes"
-	"log/slog"
-	"strings"
+	"io"
+	"net/http"
+	"sync/atomic"
 	"testing"
-	"time"
+
+	"luacrawl/engine"
 )
 
-// TestUnavailableIsToldOnceAMinute however many calls wait, and over only when none does.
-func TestUnavailableIsToldOnceAMinute(t *testing.T) {
+// A call that says that something is down is made again on the same response, until it is there.
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	var b bytes.Buffer
-	l := slog.New(slog.NewTextHandler(&b, nil))
-	told := func() (begun, over int) {
-		return strings.Count(b.String(), "something is down"), strings.Count(b.String(), "there again")
-	}
-	var u unavailability
-	now := time.Now()
-	for range 2 {
-		u.enter(now)
-		u.tell(l, "mysql", now)
-	}
-	u.leave(l, true, now)
-	if begun, over := told(); begun != 1 || over != 0 {
-		t.Errorf("one still waits: begun %d times, over %d", begun, over)
-	}
-	u.leave(l, true, now)
-	for range 100 { // it comes and goes
-		now = now.Add(time.Millisecond)
-		u.enter(now)
-		u.tell(l, "mysql", now)
-		u.leave(l, true, now)
-	}
-	if begun, over := told(); begun != 1 || over != 1 {
-		t.Errorf("within a minute: begun %d times, over %d", begun, over)
-	}
-	u.enter(now)
-	u.tell(l, "mysql", now)
-	u.tell(l, "mysql", now.Add(unavailableEvery))
-	u.leave(l, false, now)
-	if begun, over := told(); begun != 2 || over != 1 {
-		t.Errorf("a minute later, and given up: begun %d times, over %d", begun, over)
+	var calls, fetched atomic.Int64
+	base := serve(t, map[string]http.HandlerFunc{"/x": func(w http.ResponseWriter, _ *http.Request) { fetched.Add(1); _, _ = io.WriteString(w, "x") }})
+	spider := &goSpider{start: []string{base + "/x"}, callbacks: map[string]func(*engine.Response) (*engine.Output, error){
+		"parse": func(r *engine.Response) (*engine.Output, error) {
+			if calls.Add(1) < 4 {
+				return nil, &engine.UnavailableError{Reason: "mysql"}
+			}
+			return bodyItem(r)
+		},
+	}}
+	r := newRig(t, spider, nil)
+	r.run(t)
+	if len(r.items) != 1 || calls.Load() != 4 || fetched.Load() != 1 {
+		t.Errorf("%d items after %d calls and %d downloads", len(r.items), calls.Load(), fetched.Load())
 	}
 }

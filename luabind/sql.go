@@ -141,11 +141,19 @@ func (s *sqlLibrary) context() context.Context {
 	return s.v.interrupt.ctx
 }
 
-// failed returns nil and why, or raises: for a statement that is wrong in itself, and when the call must end.
+// failed returns nil, why, the kind of the failure (database.Kind) and the database's own code for it, nil when it gave none; or it raises:
+// for a statement that is wrong in itself, and when the call must end.
 func (s *sqlLibrary) failed(L *lua.LState, source *database.Source, err error) int {
 	s.v.interrupt.checkContext(L)
 	if database.IsMistake(err) {
 		L.RaiseError("sql: %s", err)
 	}
-	return pushError(L, fmt.Errorf("%s: %w", source.Label(), err))
+	kind, code := database.KindOf(err)
+	pushError(L, fmt.Errorf("%s: %w", source.Label(), err))
+	L.Push(lua.LString(kind))
+	if code == "" {
+		return 3
+	}
+	L.Push(lua.LString(code))
+	return 4
 }

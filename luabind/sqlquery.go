@@ -17,7 +17,7 @@ const maxSQLRows = 10_000
 const maxSQLBytes = 16 << 20
 
 // exec is db:exec(statement, ...): a table of affected, how many rows it has changed, and last_id, the automatic key of the new row (nil
-// on PostgreSQL: use RETURNING and query_one). A failure of the database gives nil and why.
+// on PostgreSQL: use RETURNING and query_one). A failure of the database gives what failed does.
 func (s *sqlLibrary) exec(L *lua.LState) int {
 	on := s.session(L, "exec")
 	statement, args := s.statement(L, "exec")
@@ -35,7 +35,7 @@ func (s *sqlLibrary) exec(L *lua.LState) int {
 }
 
 // query is db:query(statement, ...): a list of rows, each a table of values by the names of the columns; NULL is nil. Integers beyond 2^53
-// and decimal numbers are strings, times RFC 3339 in UTC. More than 10,000 rows, or 16 MB, give nil and why.
+// and decimal numbers are strings, times RFC 3339 in UTC. More than 10,000 rows, or 16 MB, are a failure.
 func (s *sqlLibrary) query(L *lua.LState) int {
 	on := s.session(L, "query")
 	statement, args := s.statement(L, "query")

@@ -121,12 +121,12 @@ func (c *Client) explain(ctx context.Context, k keyset, err error) error {
 		return err
 	}
 	if got, e := c.rdb.Type(ctx, k.startURLs).Result(); e == nil && !slices.Contains([]string{"none", "list", "set", "zset"}, got) {
-		return &wrongTypeError{k.startURLs, got, "a list, set or zset"}
+		return &wrongTypeError{key: k.startURLs, got: got, want: "a list, set or zset"}
 	}
 	for key, want := range k.types() {
 		got, e := c.rdb.Type(ctx, key).Result()
 		if e == nil && got != "none" && !slices.Contains(strings.Split(want, " or "), got) {
-			return &wrongTypeError{key, got, "a " + want}
+			return &wrongTypeError{key: key, got: got, want: "a " + want}
 		}
 	}
 	return fmt.Errorf("%w: %w", ErrWrongType, err)
@@ -136,9 +136,15 @@ func (c *Client) explain(ctx context.Context, k keyset, err error) error {
 var ErrWrongType = errors.New("a key of the crawl holds another type")
 
 // wrongTypeError is an ErrWrongType that names the key.
-type wrongTypeError struct{ key, got, want string }
+type wrongTypeError struct {
+	key, got, want string
+	remedy         string // what to do in place of renaming or deleting the key; "" for that
+}
 
 func (e *wrongTypeError) Error() string {
+	if e.remedy != "" {
+		return fmt.Sprintf("%s holds a %s, %s", e.key, e.got, e.remedy)
+	}
 	return fmt.Sprintf("%s holds a %s, not %s: rename or delete it, or set another key name", e.key, e.got, e.want)
 }
 

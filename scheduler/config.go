@@ -37,6 +37,7 @@ type Config struct {
 	LeaseAttempts   int           // leases of one request that may end without an outcome, at most 255; 0 means 5
 	MaxPending      int64         // no seeds are taken in above this; 0 means 100,000
 	ItemStream      int64         // items are kept in a stream of about this length, the newest; 0 means in a list, all
+	NoItems         bool          // no items are kept in Redis, whatever lies under their key
 	Persist         bool          // keep queue and filter when the last worker closes
 	FlushOnStart    bool
 	DupefilterDebug bool   // log every duplicate, not only the first

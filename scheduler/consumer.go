@@ -21,7 +21,8 @@ const DefaultGroup = "luacrawl"
 
 // Consumer takes items out of a crawl so that none is lost: what it has taken and not done when it ends goes to the next one, before new
 // items. So an item comes at least once, and once if nobody is killed. A list's items leave it; a stream's stay until its maxlen takes
-// them. Its methods are called by one goroutine, but for Keep, which any may call meanwhile.
+// them. What was in somebody's hands when a list made way for a stream comes too, to one consumer of any group. Its methods are called by
+// one goroutine, but for Keep, which any may call meanwhile.
 type Consumer struct {
 	client *Client
 	keys   keyset
@@ -149,19 +150,25 @@ type listHolding struct{ *Consumer }
 func (h *listHolding) name() string { return h.o.Name + "." + strconv.FormatInt(h.batch.Load(), 10) }
 
 func (h *listHolding) take(ctx context.Context, n int) (Taken, error) {
-	r, err := h.client.run(ctx, h.keys, itemsTakeScript, h.name(), n, h.o.Hold.Milliseconds())
-	if err != nil {
-		return Taken{}, err
-	}
-	if kind := r.text(0); kind != "list" && kind != "none" {
-		h.holds = nil // asked anew: a stream has begun, or it is neither
+	kind, t, err := h.ask(ctx, n)
+	if err == nil && kind != "list" && kind != "none" {
+		h.holds = nil // asked anew: a stream has begun, whose consumers get what was taken here, or it is neither
 		return Taken{}, nil
 	}
-	t := Taken{Others: r.num(1)}
+	return t, err
+}
+
+// ask takes the next items, and says what they are kept in by now: of a stream, those that were in hand when it was a list.
+func (h *listHolding) ask(ctx context.Context, n int) (kind string, t Taken, err error) {
+	r, err := h.client.run(ctx, h.keys, itemsTakeScript, h.name(), n, h.o.Hold.Milliseconds())
+	if err != nil {
+		return "", t, err
+	}
+	kind, t.Others = r.text(0), r.num(1)
 	for i := 2; i < len(r.values); i++ {
 		t.Items = append(t.Items, r.text(i))
 	}
-	return t, r.err
+	return kind, t, r.err
 }
 
 func (h *listHolding) keep(ctx context.Context) error {

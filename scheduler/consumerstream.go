@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -13,12 +14,35 @@ import (
 // entries also that another has claimed meanwhile, so a consumer that was too slow ends them for both and does not learn of it.
 type streamHolding struct {
 	*Consumer
-	ids    []string // in hand, trimmed entries among them
-	cursor string   // where to look on for entries of consumers that give no sign of life; "" is the beginning
-	unsure bool     // an answer was lost: what it gave is pending with us
+	listed atomic.Bool // what is in hand, or may be, is of the list that was there before
+	ids    []string    // in hand, trimmed entries among them
+	cursor string      // where to look on for entries of consumers that give no sign of life; "" is the beginning
+	unsure bool        // an answer was lost: what it gave is pending with us
 }
 
+// list holds what was in somebody's hands when the items were a list.
+func (h *streamHolding) list() *listHolding { return &listHolding{h.Consumer} }
+
 func (h *streamHolding) take(ctx context.Context, n int) (t Taken, err error) {
+	h.listed.Store(true)
+	kind, left, err := h.list().ask(ctx, n)
+	switch {
+	case err != nil || len(left.Items) > 0:
+		return left, err
+	case kind != "stream":
+		h.holds = nil // asked anew
+		return left, nil
+	}
+	h.listed.Store(false)
+	t, err = h.entries(ctx, n)
+	if len(t.Items) == 0 {
+		t.Others += left.Others
+	}
+	return t, err
+}
+
+// entries takes the next entries of the stream.
+func (h *streamHolding) entries(ctx context.Context, n int) (t Taken, err error) {
 	var messages []redis.XMessage
 	err = h.grouped(ctx, func() (err error) {
 		messages, err = h.next(ctx, int64(n))
@@ -120,6 +144,9 @@ func (h *streamHolding) others(ctx context.Context) (n int64, err error) {
 }
 
 func (h *streamHolding) keep(ctx context.Context) error {
+	if h.listed.Load() {
+		return h.list().keep(ctx)
+	}
 	_, err := h.idle(ctx, 0, nil)
 	return err
 }
@@ -128,6 +155,13 @@ func (h *streamHolding) keep(ctx context.Context) error {
 const handedBack = 1_000_000_000
 
 func (h *streamHolding) done(ctx context.Context, back bool) (n int, err error) {
+	if h.listed.Load() {
+		n, err = h.list().done(ctx, back)
+		if err == nil {
+			h.listed.Store(false)
+		}
+		return n, err
+	}
 	if back {
 		n, err = h.idle(ctx, handedBack, h.ids)
 	} else {

@@ -10,19 +10,18 @@ import (
 type FlushOptions struct {
 	Force              bool // even while a worker is alive: its leases are void
 	Items, Dead, Stats bool
+	Author, Message    string // for the spider's history: who flushes, and what went
 }
 
 // Flush throws away queues, leases, the filter and the cookies: every lease is void. Seeds and rules stay, and items, dead letters and stats unless
 // the options say otherwise; the counters of the next crawl start at zero. ErrFleetAlive says that a worker is alive.
+// The spider's history gets a line.
 func (c *Client) Flush(ctx context.Context, spider string, keys Keys, o FlushOptions) error {
 	if err := checkSpider(spider); err != nil {
 		return err
 	}
-	return c.flush(ctx, c.keysOf(keys, spider), o)
-}
-
-func (c *Client) flush(ctx context.Context, k keyset, o FlushOptions) error {
-	r, err := c.run(ctx, k, flushScript, flag(o.Force), flag(o.Items), flag(o.Dead), flag(o.Stats))
+	event := Event{What: "flush", Time: time.Now(), Author: o.Author, Message: o.Message}
+	r, err := c.record(ctx, c.keysOf(keys, spider), spider, event, flushScript, flag(o.Force), flag(o.Items), flag(o.Dead), flag(o.Stats))
 	if err != nil {
 		return fmt.Errorf("flushing: %w", err)
 	}

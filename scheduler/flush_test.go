@@ -2,8 +2,11 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFlushIsRefusedWhileAWorkerIsAlive(t *testing.T) {
@@ -62,6 +65,49 @@ func TestFlushTakesWhatIsNamed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A flush stands in the spider's history, with who did it; one that was refused does not.
+func TestFlushIsRecorded(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		o := FlushOptions{Author: "ann", Message: "7 pending"}
+		if err := k.client.Flush(k.ctx, "hotnews", Keys{}, o); !errors.Is(err, ErrFleetAlive) {
+			t.Errorf("%v", err)
+		}
+		o.Force = true
+		if err := k.client.Flush(k.ctx, "hotnews", Keys{}, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.history(); !slices.Equal(got, []string{"flush ann: 7 pending"}) {
+			t.Errorf("the history is %q", got)
+		}
+		k.rdb.Del(k.ctx, k.client.registry().log("hotnews"))
+		k.rdb.Set(k.ctx, k.client.registry().log("hotnews"), "x", 0)
+		k.rdb.SAdd(k.ctx, k.keys.dupefilter, "seen")
+		if err := k.client.Flush(k.ctx, "hotnews", Keys{}, o); !errors.Is(err, ErrWrongType) || !strings.Contains(err.Error(), "luacrawl:log:hotnews holds a string, not a list") {
+			t.Errorf("a spoilt history: %v", err)
+		}
+		if k.rdb.SCard(k.ctx, k.keys.dupefilter).Val() != 1 {
+			t.Error("half a flush was done")
+		}
+	})
+}
+
+// history is what stands in the spider's history.
+func (k *kit) history() []string {
+	k.t.Helper()
+	events, err := k.client.History(k.ctx, k.cfg.Spider)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	var lines []string
+	for _, e := range events {
+		if e.Version == 0 || time.Since(e.Time) > time.Hour {
+			k.t.Errorf("an event without a version or a time: %+v", e)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s: %s", e.What, e.Author, e.Message))
+	}
+	return lines
 }
 
 func TestFleetNamesTheKeys(t *testing.T) {

@@ -52,7 +52,8 @@ var ErrFleetAlive = errors.New("another worker is on this crawl")
 
 // Open joins a crawl: it checks the per-fleet settings against those of the fleet and registers the worker.
 // *SettingsError says that they differ: while another worker is alive all of them must agree; without one, those that queued work
-// depends on (partition, queue, key names). ErrFleetAlive says that FlushOnStart would take the work of another worker.
+// depends on (partition, queue, key names). ErrFleetAlive says that FlushOnStart would take the work of another worker, ErrWrongType that
+// items cannot be stored under their key: it holds a list where a stream is to be, or the other way round.
 func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -79,7 +80,11 @@ func Open(ctx context.Context, c *Client, cfg Config) (*Frontier, error) {
 
 func (f *Frontier) join(ctx context.Context) error {
 	settings := f.cfg.fleet(f.keys)
-	args := []any{f.worker, f.heartbeat().Milliseconds(), flag(f.cfg.FlushOnStart)}
+	itemsType := f.keys.itemsType
+	if f.cfg.NoItems {
+		itemsType = ""
+	}
+	args := []any{f.worker, f.heartbeat().Milliseconds(), flag(f.cfg.FlushOnStart), itemsType}
 	for _, s := range settings {
 		args = append(args, s.name, s.value, flag(s.layout))
 	}
@@ -91,6 +96,8 @@ func (f *Frontier) join(ctx context.Context) error {
 	case "ALIVE":
 		return fmt.Errorf("%w: %s; stop it first (a worker that was killed counts as alive for another %s), or start without flush_on_start",
 			ErrFleetAlive, workerName(r.text(1)), (time.Duration(r.num(2)) * time.Millisecond).Round(time.Second))
+	case "ITEMS":
+		return fmt.Errorf("joining the crawl of %s: %w", f.cfg.Spider, f.itemsError(r.text(1), r.num(2)))
 	case "DIFFERS":
 		return settingsError(settings, r.text(1), r.text(2), r.text(3))
 	}
@@ -116,6 +123,24 @@ func (f *Frontier) Agree(ctx context.Context, version int64, cfg Config) error {
 		return fmt.Errorf("settings of the fleet of %s: %w", f.cfg.Spider, c.explainRegistry(ctx, "", c.explain(ctx, f.keys, err)))
 	}
 	return nil
+}
+
+// itemsError says what is to be done when the key of items holds what the spider kept there before, or something else.
+func (f *Frontier) itemsError(got string, n int64) error {
+	e := &wrongTypeError{key: f.keys.items, got: got, want: "a " + f.keys.itemsType}
+	things := "items"
+	if n == 1 {
+		things = "item"
+	}
+	switch begins := "and the spider keeps a %s by now: the crawl begins when "; got {
+	case "list":
+		e.got = fmt.Sprintf("list of %d %s", n, things)
+		e.remedy = fmt.Sprintf(begins+`they are taken out ("luacrawl items consume %s"), or the key is renamed, or items_key is another`, f.keys.itemsType, f.cfg.Spider)
+	case "stream":
+		e.got = fmt.Sprintf("stream of %d %s", n, things)
+		e.remedy = fmt.Sprintf(begins+`the key is deleted, once each group has had its items ("luacrawl items consume %s --group NAME"), or renamed, or items_key is another`, f.keys.itemsType, f.cfg.Spider)
+	}
+	return e
 }
 
 func settingsError(ours []setting, name, fleet, worker string) error {

@@ -12,7 +12,7 @@ import (
 // Event is one line of a spider's history.
 type Event struct {
 	Version  int64             `json:"-"`    // of the registry after it
-	What     string            `json:"what"` // push, rollback, remove, control, slot
+	What     string            `json:"what"` // push, rollback, remove, control, slot, flush, purge
 	Time     time.Time         `json:"time"` // by the clock of who did it
 	Author   string            `json:"author,omitempty"`
 	Message  string            `json:"message,omitempty"`
@@ -30,6 +30,19 @@ func (e Event) text() string {
 		return "{}"
 	}
 	return string(b)
+}
+
+// record runs a script that writes an event into the spider's history: behind its own arguments it gets the spider, the event and the
+// channel. Should a reply be lost, the event may stand there twice.
+func (c *Client) record(ctx context.Context, k keyset, spider string, e Event, s *script, args ...any) (answer, error) {
+	registry := c.registry()
+	args = append(args, spider, e.text(), registry.changes())
+	var v any
+	err := c.try(ctx, func() (err error) {
+		v, err = s.call(ctx, c.rdb, registry.list(k, spider, ""), args...).Result()
+		return err
+	})
+	return readAnswer(v), c.explainRegistry(ctx, spider, c.explain(ctx, k, err))
 }
 
 // History reads what has been done to a spider, the newest last; at most the last 1000 events are kept. Lines that somebody has spoilt are

@@ -36,7 +36,7 @@ func (c *Client) itemsKind(ctx context.Context, k keyset) (kind string, err erro
 	case kind == "none":
 		return "", nil
 	case kind != "list" && kind != "stream":
-		return "", &wrongTypeError{k.items, kind, "a list or stream"}
+		return "", &wrongTypeError{key: k.items, got: kind, want: "a list or stream"}
 	}
 	return kind, nil
 }

@@ -227,5 +227,5 @@ func faults(ctx context.Context, rdb *redis.Client, keys keyset, s Status) []str
 
 // Flush throws away the crawl's queues, leases and filter, whoever is alive.
 func (k *kit) Flush(ctx context.Context) error {
-	return k.client.flush(ctx, k.keys, FlushOptions{Force: true})
+	return k.client.Flush(ctx, k.cfg.Spider, k.cfg.Keys, FlushOptions{Force: true})
 }

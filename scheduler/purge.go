@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Bounds of one step of a purge, so that workers wait for it no longer than for a commit.
@@ -18,7 +19,8 @@ type Purge struct {
 	Gone    []string // short revisions whose requests go
 	Known   []string // other short revisions of the spider: theirs stay
 	Unknown bool     // requests of revisions that are neither, and of none, go too
-	Why     string   // for the dead letters
+	Why     string   // for the dead letters and the history
+	Author  string   // for the history
 }
 
 // Purged is what a purge has done, or would do.
@@ -74,9 +76,17 @@ func (c *Client) CountPurge(ctx context.Context, f Fleet, p Purge) (Purged, erro
 
 // Purge takes pending and delayed requests of some revisions out of the queues, in small steps between which the crawl goes on. Each becomes
 // a dead letter (ReasonPurged), from which Requeue brings it back. Requests that are in flight are finished, and seeds stay.
-// It can be run again after an error: what has gone is counted and gone.
+// It can be run again after an error: what has gone is counted and gone. When any has gone, the spider's history gets a line.
 func (c *Client) Purge(ctx context.Context, f Fleet, p Purge) (Purged, error) {
-	return c.purge(ctx, f, p, false)
+	done, err := c.purge(ctx, f, p, false)
+	if done.Requests == 0 {
+		return done, err
+	}
+	event := Event{What: "purge", Time: time.Now(), Author: p.Author, Message: fmt.Sprintf("%d requests: %s", done.Requests, p.Why)}
+	if _, e := c.record(ctx, c.keysOf(f.Keys, f.Spider), f.Spider, event, noteScript); e != nil {
+		err = errors.Join(err, fmt.Errorf("history of %s: %w", f.Spider, e))
+	}
+	return done, err
 }
 
 // purge walks the delayed requests first: one whose time comes meanwhile moves to a queue, which is walked later.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,19 +13,23 @@ func madeBy(revision, url string) Child {
 	return Child{Request: &Request{URL: url, Revision: revision}}
 }
 
+// purgeable are 130 requests of each of five revisions, mixed, which is more than one page of a queue, and a delayed one.
+func purgeable() (children []Child) {
+	for i := range 130 {
+		for _, rev := range []string{"aaaa00000000", "bbbb00000000", "cccc00000000", "", "dddd00000000"} {
+			children = append(children, madeBy(rev, fmt.Sprintf("http://%d.test/%s/%d", i%3, rev, i)))
+		}
+	}
+	later := madeBy("aaaa00000000", "http://later.test/")
+	later.Request.NotBefore = time.Now().Add(time.Hour)
+	return append(children, later)
+}
+
 func TestPurge(t *testing.T) {
 	for _, p := range []Partition{PartitionHost, PartitionNone} {
 		t.Run(string(p), func(t *testing.T) {
 			each(t, Config{Partition: p}, func(t *testing.T, k *kit) {
-				var children []Child
-				for i := range 130 { // of more than one page, mixed
-					for _, rev := range []string{"aaaa00000000", "bbbb00000000", "cccc00000000", "", "dddd00000000"} {
-						children = append(children, madeBy(rev, fmt.Sprintf("http://%d.test/%s/%d", i%3, rev, i)))
-					}
-				}
-				later := madeBy("aaaa00000000", "http://later.test/")
-				later.Request.NotBefore = time.Now().Add(time.Hour)
-				k.add(append(children, later)...)
+				k.add(purgeable()...)
 				if _, err := k.client.PushSeeds(k.ctx, k.cfg.Spider, Keys{}, [][]byte{[]byte("seed")}); err != nil {
 					t.Fatal(err)
 				}
@@ -33,7 +38,7 @@ func TestPurge(t *testing.T) {
 					k.rdb.ZAdd(k.ctx, k.keys.requests, z(-1, "pickled"))
 				}
 				f := Fleet{Spider: k.cfg.Spider, Partition: p}
-				purge := Purge{Gone: []string{"aaaa00000000", "bbbb00000000"}, Known: []string{"cccc00000000"}, Why: "its revision is older than cccc00000000"}
+				purge := Purge{Gone: []string{"aaaa00000000", "bbbb00000000"}, Known: []string{"cccc00000000"}, Why: "its revision is older than cccc00000000", Author: "ann"}
 
 				count, err := k.client.CountPurge(k.ctx, f, purge)
 				if err != nil || count.Requests != 261 || count.ByRevision["aaaa00000000"] != 131 || count.ByRevision["bbbb00000000"] != 130 || count.Unknown != 260 {
@@ -43,6 +48,9 @@ func TestPurge(t *testing.T) {
 				done, err := k.client.Purge(k.ctx, f, purge)
 				if err != nil || done.Requests+len(held) < 261 || done.Requests > 261 {
 					t.Errorf("purged %+v, %v", done, err)
+				}
+				if got, want := k.history(), fmt.Sprintf("purge ann: %d requests: %s", done.Requests, purge.Why); !slices.Equal(got, []string{want}) {
+					t.Errorf("the history is %q, want %q", got, want)
 				}
 				k.rdb.ZRem(k.ctx, k.keys.requests, "pickled")
 				s := k.check()
@@ -54,7 +62,7 @@ func TestPurge(t *testing.T) {
 						t.Fatalf("letter %+v %v", l, err)
 					}
 				}
-				if again, err := k.client.Purge(k.ctx, f, purge); err != nil || again.Requests != 0 {
+				if again, err := k.client.Purge(k.ctx, f, purge); err != nil || again.Requests != 0 || len(k.history()) != 1 {
 					t.Errorf("again: %+v, %v", again, err)
 				}
 				back, err := k.client.Requeue(k.ctx, f, func(l *Letter) bool { return l.Reason == ReasonPurged })

@@ -231,7 +231,7 @@ func (c *Client) explainRegistry(ctx context.Context, spider string, err error) 
 	} {
 		got, e := c.rdb.Type(ctx, key).Result()
 		if e == nil && got != "none" && got != want {
-			return &wrongTypeError{key, got, "a " + want}
+			return &wrongTypeError{key: key, got: got, want: "a " + want}
 		}
 	}
 	return fmt.Errorf("%w: %w", ErrWrongType, err)

@@ -13,6 +13,7 @@ type Status struct {
 	Spider                                           string
 	Enqueued, Pending, Delayed, InFlight, Done, Dead int64 // Dead: requests and seeds that were given up
 	Seeds, Items, DeadLetters, Seen, Cookies         int64 // lengths of start_urls, items, dead, dupefilter, cookies
+	InHand                                           int64 // items that consumers have taken off the list and not done, or left when they were killed
 	Paused, Finished                                 bool
 	Control                                          Control // what people have told it
 	Epoch                                            int64
@@ -39,7 +40,7 @@ func readStatus(spider string, r *answer) Status {
 	meta := r.fields(8)
 	s := Status{
 		Spider: spider, InFlight: r.num(1), Seeds: r.num(2), Delayed: r.num(3), Items: r.num(4),
-		DeadLetters: r.num(5), Seen: r.num(6), Slots: r.num(7), Cookies: r.num(11), Paused: meta["paused"] == "1",
+		DeadLetters: r.num(5), Seen: r.num(6), Slots: r.num(7), Cookies: r.num(11), InHand: r.num(12), Paused: meta["paused"] == "1",
 	}
 	s.Control = readControl(meta)
 	s.Pending = r.num(0) - s.Delayed

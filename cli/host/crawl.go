@@ -124,6 +124,7 @@ func (c *Crawl) frontierConfig(s engine.Settings) scheduler.Config {
 		LeaseAttempts:   s.LeaseAttempts,
 		MaxPending:      s.MaxPending,
 		ItemStream:      c.options.Spider.ItemStream(),
+		NoItems:         !c.options.Spider.StoresItems(),
 		Persist:         s.SchedulerPersist,
 		DupefilterDebug: s.DupefilterDebug,
 		ThrottleDebug:   s.AutothrottleDebug,

@@ -2,10 +2,11 @@
 -- can each believe that they are the first.
 --
 -- KEYS  all (parts/keys.lua)
--- ARGV  worker, heartbeat ms, flush (1 or 0), then (setting, value, layout)...
+-- ARGV  worker, heartbeat ms, flush (1 or 0), TYPE that items must have ('' : any), then (setting, value, layout)...
 --       layout 1: work that is queued under another value would be lost or out of order
 -- Returns {'OK', epoch, scheduled, flushed}
 --      or {'ALIVE', worker, ms until it counts as gone}          flush refused
+--      or {'ITEMS', TYPE that they have, how many}
 --      or {'DIFFERS', setting, the fleet's value, worker or ''}        '' : nobody is alive, but there is queued work
 redis.call('HLEN', meta)
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 3600000)
@@ -17,6 +18,12 @@ for i = 1, #alive, 2 do
     left_ms = tonumber(alive[i + 1]) - now
   end
 end
+local kind, length, misfit = redis.call('TYPE', items).ok, {list = 'LLEN', stream = 'XLEN'}, nil
+if ARGV[4] ~= '' and kind ~= 'none' and kind ~= ARGV[4] then
+  misfit = {'ITEMS', kind, 0}
+  if length[kind] then misfit[3] = redis.call(length[kind], items) end
+end
+if misfit and other == '' then return misfit end    -- else it is rather a setting that differs
 if ARGV[3] == '1' then
   if other ~= '' then return {'ALIVE', other, left_ms} end
   local mine, old = {requests, dupefilter}, redis.call('HMGET', meta, 'set:requests_key', 'set:dupefilter_key')
@@ -28,7 +35,7 @@ if ARGV[3] == '1' then
 end
 local scheduled = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
 local set, write_rules = {}, file_rules('', '')
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local was = redis.call('HGET', meta, 'set:' .. ARGV[i])
   if was and was ~= ARGV[i + 1] then
     if other ~= '' then return {'DIFFERS', ARGV[i], was, other} end
@@ -38,6 +45,7 @@ for i = 4, #ARGV, 3 do
   set[#set + 1] = 'set:' .. ARGV[i]
   set[#set + 1] = ARGV[i + 1]
 end
+if misfit then return misfit end
 each('HSET', meta, set)
 settle_total()
 write_rules()

@@ -27,14 +27,10 @@ ON DUPLICATE KEY UPDATE title = VALUES(title), abstract = VALUES(abstract), sour
 
 -- exec tells a database that is away from a statement that it refuses.
 local function exec(...)
-  local done, why = mysql.db:exec(...)
-  if done then
-    return
-  end
-  if not mysql.db:query_one("SELECT 1") then
+  local done, why, kind = mysql.db:exec(...)
+  if kind == "unavailable" or kind == "busy" then
     unavailable(why) -- the page waits, and this call is made again; nothing is lost
   end
-  done, why = mysql.db:exec(...) -- it may have come back just now
   if not done then
     error(why, 0) -- the item goes to hotnews:dead with what MySQL says
   end

@@ -5,6 +5,13 @@ local consumers = items .. ':consumers'
 
 local function held(consumer) return items .. ':processing:' .. consumer end
 
+-- in_hand is how many items they hold.
+local function in_hand()
+  local n = 0
+  for _, consumer in ipairs(redis.call('ZRANGE', consumers, 0, -1)) do n = n + redis.call('LLEN', held(consumer)) end
+  return n
+end
+
 -- keep lengthens a hold. ZREM comes first, because Redis lets it through when it is out of memory, and then what follows
 -- in the script: taking items out is what helps then.
 local function keep(consumer, ms)
