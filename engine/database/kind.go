@@ -114,5 +114,6 @@ func disconnected(err error) bool {
 	var postgres *pgconn.ConnectError
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &network) || errors.As(err, &postgres) || errors.As(err, &certificate) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, pgconn.ErrConnClosed)
 }

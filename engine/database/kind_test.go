@@ -44,6 +44,7 @@ func TestKindOf(t *testing.T) {
 		{&net.DNSError{Err: "no such host", Name: "db.test"}, database.Unavailable, ""},
 		{io.ErrUnexpectedEOF, database.Unavailable, ""},
 		{driver.ErrBadConn, database.Unavailable, ""},
+		{pgconn.ErrConnClosed, database.Unavailable, ""},
 		{context.DeadlineExceeded, database.Unavailable, ""},
 		{errors.New("the query gives more than 10000 rows"), database.Failed, ""},
 	} {
