@@ -23,16 +23,13 @@ const (
 	reasonNotStored = "not_stored" // the store refuses this file and no other
 )
 
-var (
-	errFileBusy  = errors.New("another worker is fetching it")
-	errStoreDown = errors.New("the store takes nothing")
-)
+var errFileBusy = errors.New("another worker is fetching it")
 
 // fileWork is a request for a file at work.
 type fileWork struct {
 	*Waiting
 	store *files.Store
-	down  *storeDown
+	use   *storeTry
 }
 
 // fileRefused is a file that the pipeline does not take.
@@ -56,23 +53,28 @@ func (p *page) file(ctx context.Context) {
 		p.dead(scheduler.DeadRequest, scheduler.ReasonUnknownCallback, err)
 		return
 	}
-	p.files = &fileWork{Waiting: w, store: p.storeFor(store), down: p.storesDown[w.Order]}
+	use := p.storesDown[w.Order].try()
+	if use == nil {
+		p.fileLater(storeDownDelay)
+		return
+	}
+	defer use.answered()
+	p.files = &fileWork{Waiting: w, store: p.storeFor(store), use: use}
 	err = p.tryFile(ctx)
 	var one *files.FileError
 	switch {
 	case ctx.Err() != nil:
 	case errors.As(err, &one):
-		p.files.down.over(p.Logger) // it has taken the claim
+		use.worked(p.Logger) // it has taken the claim
 		p.retryOrGiveUp(ctx, &Failure{Request: p.req, Reason: reasonNotStored, Message: one.Error()}, reasonNotStored)
-	case errors.Is(err, errStoreDown):
-		p.fileLater(storeDownDelay)
 	case errors.Is(err, errFileBusy):
 		p.fileLater(fileBusyDelay)
-	case err != nil:
-		p.files.down.begun(p.Logger, store.Store, err.Error())
+	case err != nil && use.failed(p.Logger, store.Store, err.Error()):
 		p.fileLater(storeDownDelay)
+	case err != nil: // it has come back since
+		p.fileLater(fileBusyDelay)
 	default:
-		p.files.down.over(p.Logger)
+		use.worked(p.Logger)
 	}
 }
 
@@ -99,11 +101,6 @@ func (p *page) fileLater(after time.Duration) {
 // tryFile gets the first file that is missing. Its error means that nothing has happened and it is to be tried again: the store cannot be
 // used, or another worker is at it.
 func (p *page) tryFile(ctx context.Context) error {
-	answered, ok := p.files.down.try()
-	if !ok {
-		return errStoreDown
-	}
-	defer answered()
 	first := len(p.files.URLs)
 	if err := p.takeKnown(ctx); err != nil {
 		return err
@@ -123,7 +120,7 @@ func (p *page) tryFile(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	answered()
+	p.files.use.answered()
 	if err := p.takeKnown(ctx); err != nil { // by who has had the claim before
 		return err
 	}
