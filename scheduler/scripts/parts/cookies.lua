@@ -51,13 +51,13 @@ local function given_cookies(from, flags)
   return changes, fields
 end
 
--- merge_cookies takes changes in their order; fields are of cookies that plain ones among them may hide. It gives the fields that are to be
+-- merge_cookies takes changes in their order; rivals are the fields of cookies that plain ones may hide. It gives the fields that are to be
 -- written, what they become and how many plain changes were refused. A cookie that is here as it is given is no change: a page tells of all that
 -- its site has set, since what its worker knows may be old. Of two in one commit the later stays. Of that, and of what is refused, every worker is
 -- told; also of a removal that yields to another change of its commit, which its worker has carried out.
-local function merge_cookies(changes, fields, was)
-  local values, given, turned, refused = {}, {}, {}, 0
-  local refuses = new_guard(changes, fields, was, values)
+local function merge_cookies(changes, rivals, was)
+  local fields, values, given, turned, refused = {}, {}, {}, {}, 0
+  local refuses = new_guard(changes, rivals, was, values)
   local function take(c)
     local f = c.field
     local before = values[f] or was[f] or ''
@@ -78,7 +78,6 @@ local function merge_cookies(changes, fields, was)
       turned[c.field] = true
     end
   end
-  fields = {}
   for _, f in ipairs(given) do
     if turned[f] or (was[f] or '') ~= values[f] then fields[#fields + 1] = f end
   end
