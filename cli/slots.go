@@ -15,7 +15,7 @@ import (
 const slotsHelp = `A slot is a site, or what else shares a delay (setting partition, option slot of a request). It shows how much waits there, what is in flight
 of how much may be, the delay and who says it (the spider's file, people live, robots.txt, what the site has refused, its latency), and what the slot waits for: a worker, its delay,
 one of its leases to end, any lease of the fleet to end (concurrent_requests_total), Retry-After, robots.txt, the time of a retry. The longest queues come first, of a few that have been due for
-longest, that are due next and that are full: it costs Redis the same however much is pending. Named sites are shown whatever they wait for.
+longest, that are due next and that are full: it costs Redis the same however much is pending. With --json each slot says, while the fleet has a limit, how much is in flight in all and how much may be (fleet). Named sites are shown whatever they wait for.
 
 Examples:
 
@@ -65,13 +65,31 @@ func (p *program) slots(ctx context.Context, c *cli.Context, t *target) error {
 	if c.Bool("json") {
 		out := p.listing(true)
 		for _, s := range view.First {
-			if err := out.add(shownSlot(s, view.Time), nil); err != nil {
+			if err := out.add(listedSlot{shownSlot(s, view.Time), shownFleet(view)}, nil); err != nil {
 				return out.end(err)
 			}
 		}
 		return out.end(nil)
 	}
 	return p.printSlots(t, view, list, len(view.First), control.State)
+}
+
+// listedSlot is a slot beside what the whole fleet has in flight.
+type listedSlot struct {
+	topSlot
+	Fleet *fleetBusy `json:"fleet,omitempty"` // while it has a limit
+}
+
+type fleetBusy struct {
+	Busy  int64 `json:"in_flight"`
+	Limit int64 `json:"concurrency"` // concurrent_requests_total
+}
+
+func shownFleet(view scheduler.Slots) *fleetBusy {
+	if view.Total == 0 {
+		return nil
+	}
+	return &fleetBusy{Busy: view.InFlight, Limit: view.Total}
 }
 
 func (p *program) printSlots(t *target, view scheduler.Slots, list table, n int, state scheduler.State) error {

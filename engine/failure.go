@@ -114,7 +114,7 @@ func (p *page) errback(ctx context.Context, f *Failure) bool {
 	}
 	var again *RetryError
 	if errors.As(err, &again) {
-		p.errbackAsked(f.Response, again)
+		p.errbackAsked(f, again)
 		return false
 	}
 	if err != nil {

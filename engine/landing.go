@@ -17,7 +17,7 @@ const (
 // landing gives the places in their slots back of pages that wait in the sinks: a slow sink is to hold up the pages in its buffer and not,
 // long before that is full, the site that they are of. A crawl whose sinks are quick asks Redis nothing.
 type landing struct {
-	crawl *Crawl
+	land  func(ctx context.Context, ids []string) error
 	rouse func()      // the feeder
 	freed atomic.Bool // slots have places since the feeder has asked for the last time
 
@@ -31,7 +31,9 @@ type arrival struct {
 	at     time.Time
 }
 
-func newLanding(c *Crawl, rouse func()) *landing { return &landing{crawl: c, rouse: rouse} }
+func newLanding(c *Crawl, rouse func()) *landing {
+	return &landing{land: func(ctx context.Context, ids []string) error { return c.Frontier.Land(ctx, ids) }, rouse: rouse}
+}
 
 // arrive notes a page that begins its way through the sinks. One whose site wants to be left alone, or finds us too fast, is none: that
 // comes to Redis with the page, and until then its place keeps others away.
@@ -44,19 +46,48 @@ func (l *landing) arrive(p *parcel) {
 	l.arrived = append(l.arrived, arrival{p, time.Now()})
 }
 
-// late takes the leases of pages that have waited for long and still do.
-func (l *landing) late(now time.Time) (ids []string) {
+// late takes pages that have waited for long and still do.
+func (l *landing) late(now time.Time) (pages []arrival) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
 	for ; n < len(l.arrived) && now.Sub(l.arrived[n].at) >= landAfter; n++ {
 		if p := l.arrived[n].parcel; !p.gone.Load() && !p.stopped.Load() {
-			ids = append(ids, p.result.lease.ID)
+			pages = append(pages, l.arrived[n])
 		}
 		l.arrived[n].parcel = nil
 	}
 	l.arrived = l.arrived[n:]
+	return pages
+}
+
+func leasesOf(pages []arrival) []string {
+	ids := make([]string, len(pages))
+	for i, a := range pages {
+		ids[i] = a.parcel.result.lease.ID
+	}
 	return ids
+}
+
+// again puts pages back that could not be landed. They came before all others.
+func (l *landing) again(pages []arrival) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arrived = append(pages, l.arrived...)
+}
+
+// round lands what is late by now. What fails is for the next round, unless the commits give its places back before.
+func (l *landing) round(ctx context.Context, now time.Time) {
+	pages := l.late(now)
+	if len(pages) == 0 {
+		return
+	}
+	if err := l.land(ctx, leasesOf(pages)); err != nil {
+		l.again(pages)
+		return
+	}
+	l.freed.Store(true)
+	l.rouse()
 }
 
 // Run lands pages until ctx ends.
@@ -69,11 +100,6 @@ func (l *landing) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		ids := l.late(time.Now())
-		if len(ids) == 0 || l.crawl.Frontier.Land(ctx, ids) != nil { // the frontier has said so; the commits give the places back
-			continue
-		}
-		l.freed.Store(true)
-		l.rouse()
+		l.round(ctx, time.Now())
 	}
 }

@@ -50,9 +50,9 @@ func (p *page) retryAsked(ctx context.Context, resp *Response, asked *RetryError
 }
 
 // errbackAsked tries a request again because its errback has asked for it. Once it was too often, the request is dead: its errback has
-// spoken.
-func (p *page) errbackAsked(resp *Response, asked *RetryError) {
-	f := &Failure{Request: p.req, Response: resp, Reason: reasonAskedTo, Message: asked.Reason}
+// spoken. What is told of it names what had failed, too.
+func (p *page) errbackAsked(failed *Failure, asked *RetryError) {
+	f := &Failure{Request: p.req, Response: failed.Response, Reason: reasonAskedTo, Message: asked.Reason + " (" + failed.Reason + ": " + failed.Message + ")"}
 	if !p.tryAgain(f, asked) {
 		p.count(statRetriesOver, 1)
 		p.bury(f)
@@ -61,7 +61,7 @@ func (p *page) errbackAsked(resp *Response, asked *RetryError) {
 
 // tryAgain puts a request back as a script has asked, and reports false when that was too often.
 func (p *page) tryAgain(f *Failure, asked *RetryError) bool {
-	most, adjust, wait := p.retries(), p.Settings.RetryPriorityAdjust, retryWait(p.req.RetryTimes)
+	most, adjust, wait := p.retries(), p.Settings.RetryPriorityAdjust, retryWait(p.req.RetryTimes+p.req.Throttled)
 	if asked.MaxTimes != nil {
 		most = *asked.MaxTimes
 	}

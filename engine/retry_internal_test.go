@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"log/slog"
 	"testing"
 	"time"
+
+	"luacrawl/scheduler"
 )
 
 func TestRetriesWaitLongerEachTimeAndNotAllTheSame(t *testing.T) {
@@ -27,4 +30,26 @@ func TestRetriesWaitLongerEachTimeAndNotAllTheSame(t *testing.T) {
 			t.Errorf("after %d tries: %d different waits within %s", tries, len(waits), spread)
 		}
 	}
+}
+
+// Answers 429 lengthen the wait of whatever is tried next, also when it is the script that asks.
+func TestRetriesThatAScriptAsksForWaitAsOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		retried, throttled int
+		least              time.Duration
+	}{{0, 0, time.Second}, {2, 0, 4 * time.Second}, {0, 5, 32 * time.Second}, {2, 3, 32 * time.Second}} {
+		p := newTestPage(&scheduler.Request{RetryTimes: c.retried, Throttled: c.throttled})
+		if !p.tryAgain(&Failure{}, &RetryError{}) || len(p.out.Children) != 1 {
+			t.Fatalf("%+v: not tried again", c)
+		}
+		if wait := p.out.Children[0].Delay; wait < c.least || wait >= c.least*3/2 {
+			t.Errorf("%+v: waits %s", c, wait)
+		}
+	}
+}
+
+func newTestPage(r *scheduler.Request) *page {
+	crawl := &Crawl{Options: Options{Logger: slog.New(slog.DiscardHandler)}}
+	return &page{Crawl: crawl, Settings: &Settings{RetryTimes: 9}, req: r, out: &scheduler.Outcome{Stats: map[string]int64{}}}
 }

@@ -138,3 +138,44 @@ func TestAFleetGrowsIntoARaisedTotal(t *testing.T) {
 		t.Errorf("up to %d requests at once, want %d", c.most, raised)
 	}
 }
+
+// TestTheTotalIsSharedByWorkers: each of two workers could fill all places of the fleet, and the first has them all before the second comes. Both
+// work, about as much as each other.
+func TestTheTotalIsSharedByWorkers(t *testing.T) {
+	t.Parallel()
+	const sites, pages = 6, 1200
+	var c crowd
+	var mu sync.Mutex
+	by := map[string]int{} // guarded by mu; pages of each worker
+	c.answer = func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		by[r.UserAgent()]++
+		mu.Unlock()
+		<-time.After(10 * time.Millisecond)
+	}
+	urls, s := c.open(t, sites)
+	s.ConcurrentRequestsTotal, s.ConcurrentRequests, s.RobotstxtObey = 4, 8, false
+	spider := passing()
+	spider.seed = func(string) (*engine.Output, error) {
+		var list []*scheduler.Request
+		for i := range pages {
+			list = append(list, &scheduler.Request{URL: fmt.Sprintf("%s/%d", urls[i%sites], i)})
+		}
+		return follow(list...), nil
+	}
+	redis := redistest.Start(t, redistest.Options{}).URL()
+	var wg sync.WaitGroup
+	for i, name := range []string{"one", "two"} {
+		s.UserAgent = name
+		crawl := member(t.Context(), t, redis, spider, name, s, []string{"seed"}[i:]...)
+		wg.Go(func() {
+			if _, err := crawl.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if by["one"]+by["two"] != pages || min(by["one"], by["two"]) < pages/4 || c.most > 4 {
+		t.Errorf("pages of the workers: %v, up to %d at once", by, c.most)
+	}
+}

@@ -34,6 +34,7 @@ type Exchanged struct {
 func (f *Frontier) Exchange(ctx context.Context, outcomes []*Outcome, want, seeds int) (Exchanged, error) {
 	for _, o := range outcomes {
 		o.Prepare()
+		f.held.remove(o.Lease.ID) // Redis hears that before the question
 	}
 	s := newSending(outcomes)
 	x := Exchanged{Stored: s.stored}
@@ -165,7 +166,7 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 			refill = refillScript.call(ctx, p, f.keyList, a.seeds, f.cfg.MaxPending)
 		}
 		lease = leaseScript.call(ctx, p, f.keyList, a.nonce, a.want, f.cfg.Lease.Milliseconds(), f.cfg.Delay.Milliseconds(),
-			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil), f.cfg.Throttling.start())
+			f.cfg.Concurrency, f.cfg.LeaseAttempts, f.cfg.Worker, f.worker, beat.Milliseconds(), f.processID(), number, f.mayTakeSuspects(), flag(a.asked), flag(args != nil), f.cfg.Throttling.start(), f.held.len())
 		return nil
 	})
 	a.asked = true
@@ -247,6 +248,7 @@ func (f *Frontier) leased(x *Exchanged, r *answer, asked time.Time) error {
 		if l.Attempts >= f.cfg.suspicious() {
 			f.suspects[l.ID] = true
 		}
+		f.held.add(l)
 		x.Leases = append(x.Leases, l)
 	}
 	if r.err != nil {

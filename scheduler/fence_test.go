@@ -314,3 +314,19 @@ func TestExtend(t *testing.T) {
 		k.check()
 	})
 }
+
+// A lease that is named twice in one call ends once.
+func TestALeaseIsReleasedOnce(t *testing.T) {
+	each(t, Config{Concurrency: 3}, func(t *testing.T, k *kit) {
+		k.add(get("1"), get("2"), get("3"), get("4"))
+		l := k.await(k.Frontier, 3)
+		if err := k.Release(k.ctx, ids([]Lease{l[0], l[0], l[1]})); err != nil {
+			t.Fatal(err)
+		}
+		k.check()
+		if more := k.lease(9); len(more) != 2 {
+			t.Errorf("%d leases in two places", len(more))
+		}
+		k.check()
+	})
+}

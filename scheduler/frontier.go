@@ -22,6 +22,7 @@ type Frontier struct {
 	logger  *slog.Logger
 	worker  string // this worker in S:workers
 	resumed int64
+	held    hand // counts what the worker has of concurrent_requests_total
 
 	// Only the goroutine that calls Exchange uses these.
 	process  int             // grows when the worker must be new to Redis

@@ -36,7 +36,8 @@ func TestLandedPagesLeaveTheirSlots(t *testing.T) {
 					if more := k.lease(9); len(more) > 0 {
 						t.Fatalf("leased past the concurrency: %s", paths(more))
 					}
-					k.land(first[0])
+					k.land(first[0], first[0])
+					k.check()
 					k.land(first[0], first[0]) // a reply was lost
 					k.check()
 					second := k.lease(9)

@@ -73,6 +73,7 @@ func (f *Frontier) Extend(ctx context.Context, ids []string) (lost []string, err
 		}
 		for i := range r.values {
 			lost = append(lost, byShort[r.text(i)])
+			f.held.remove(byShort[r.text(i)])
 		}
 	}
 	return lost, nil
@@ -92,6 +93,7 @@ func (f *Frontier) Land(ctx context.Context, ids []string) error {
 		if _, err := f.run(ctx, landScript, args...); err != nil {
 			return fmt.Errorf("landing leases: %w", err)
 		}
+		f.held.remove(chunk...)
 	}
 	return nil
 }
@@ -110,6 +112,7 @@ func (f *Frontier) Release(ctx context.Context, ids []string) error {
 		if _, err := f.run(ctx, releaseScript, args...); err != nil {
 			return fmt.Errorf("releasing leases: %w", err)
 		}
+		f.held.remove(chunk...)
 	}
 	return nil
 }

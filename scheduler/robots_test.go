@@ -157,8 +157,42 @@ func TestOldRobotsGo(t *testing.T) {
 				t.Fatalf("%s became %q", field, all[field])
 			}
 		}
-		if old := len(all) - fresh - len(lasting); old > 20 {
+		hosts := 0
+		for field := range all {
+			if !strings.HasSuffix(field, "\n") {
+				hosts++
+			}
+		}
+		if old := hosts - fresh - len(lasting); old > 20 {
 			t.Errorf("%d of 302 old ones are left", old)
+		}
+		if orphans := len(all) - hosts - fresh; orphans > 0 {
+			t.Errorf("%d ends without their records", orphans)
+		}
+	})
+}
+
+// A policy may have hundreds of kilobytes: whether it is over is read from its head alone, and both go.
+func TestOldRobotsGoUnread(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		k.add(get("1"))
+		l := k.await(k.Frontier, 1)[0]
+		fresh, over := k.now().Add(time.Hour).UnixMilli(), k.now().Add(-time.Hour).UnixMilli()
+		k.rdb.HSet(k.ctx, k.keys.robots, "fresh", "nonsense", "fresh\n", fmt.Sprintf("P %d 0 -\n", fresh))
+		k.rdb.HSet(k.ctx, k.keys.robots, "over", fmt.Sprintf("P %d 0 -\ntext", fresh), "over\n", fmt.Sprintf("P %d 0 -\n", over))
+		for i := 0; k.rdb.HExists(k.ctx, k.keys.robots, "over").Val(); i++ {
+			if i == 200 {
+				t.Fatalf("at last %v", k.rdb.HGetAll(k.ctx, k.keys.robots).Val())
+			}
+			if _, err := k.LookRobots(k.ctx, l, robotsHost, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.keepRobots(l, RobotsAnswer{Text: "all", Keep: time.Hour})
+		all := k.rdb.HGetAll(k.ctx, k.keys.robots).Val()
+		head, _, _ := strings.Cut(all[robotsHost], "\n")
+		if len(all) != 4 || all["fresh"] != "nonsense" || all[robotsHost+"\n"] != head+"\n" || !strings.HasPrefix(head, "P ") {
+			t.Errorf("%q", all)
 		}
 	})
 }

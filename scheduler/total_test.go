@@ -169,8 +169,8 @@ func TestTheTotalIsExact(t *testing.T) {
 			wg.Go(func() { k.work(f, uint64(w), &held, &busiest) })
 		}
 		wg.Wait()
-		if got := busiest.Load(); got != most {
-			t.Errorf("up to %d requests in flight, want %d", got, most)
+		if got := busiest.Load(); got > most || got < 2 {
+			t.Errorf("up to %d requests in flight, want %d at most", got, most)
 		}
 		if s := k.check(); s.Pending+s.Delayed+s.InFlight > 0 {
 			t.Errorf("%+v", s)

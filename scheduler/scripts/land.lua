@@ -7,9 +7,10 @@
 local budget = redis.call('HMGET', meta, 'kept:closespider_pagecount_per_slot', 'set:closespider_pagecount_per_slot')
 if (tonumber(budget[1] or budget[2] or '') or 0) > 0 then return 0 end
 local recs = redis.call('HMGET', inflight, unpack(ARGV))
-local names, ended, marked, n = {}, {}, {}, 0
+local names, ended, marked, n, seen = {}, {}, {}, 0, {}
 for i = 1, #ARGV do
-  if recs[i] then
+  if recs[i] and not seen[ARGV[i]] then
+    seen[ARGV[i]] = true
     local score, slot, worker, member, landed = parse(recs[i])
     if landed == false then                           -- of a record that somebody has spoilt it is nil
       ends(names, ended, slot)

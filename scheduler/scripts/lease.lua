@@ -4,7 +4,8 @@
 -- ARGV  nonce, n, lease ms, delay ms, concurrency, lease_attempts, worker's name,
 --       worker, heartbeat ms (0: none), process, number (of its last commit), suspects: how many of them to hand out at most,
 --       again: 1 when this nonce may have been asked before, rides: 1 when the commit of that number is sent just before,
---       the delay ms of a slot whose latency is not known (0: delays are not by latency)
+--       the delay ms of a slot whose latency is not known (0: delays are not by latency),
+--       held: requests that the worker has in flight, without those whose commit rides along
 -- Nothing is handed out when the commit that it rides with was refused, nor when the process has committed since: then the question
 -- was delayed on a broken connection, its answer came long ago, and some of those leases may have ended.
 -- A suspect is a request whose leases have ended so often that it may be what kills its workers. A worker has one at a
@@ -238,13 +239,20 @@ local function jitter(slot, wait)
   return wait + math.floor(wait / 2 * tonumber(string.sub(redis.sha1hex(nonce .. slot), 1, 8), 16) / 4294967295)
 end
 
--- room is for so many requests more in the whole fleet. Seeds go on without: they take none.
-local room = 1e9
-if state[17] then room = (tonumber(state[17]) or 1e9) - in_flight() end
+-- room is for so many requests more: in the whole fleet, and, while others have less than their share, in this worker. Seeds go on without:
+-- they take none.
+local total, room, share = tonumber(state[17] or ''), 1e9, 1e9
+if total then
+  local running, all = in_flight()
+  if all == 0 then redis.call('HDEL', busy, SEEDS, SHORE) end   -- a worker of an older version ends leases and does not know what has landed
+  room = total - running
+  share = share_of(total) - tonumber(ARGV[16])
+  if crowded() then room = math.min(room, share) end
+end
 
 -- ready_slots are slots whose time has come, those due longest first.
 local function ready_slots()
-  if room > 0 then return redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, n) end
+  if room > 0 then return redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, math.min(n, room + 16)) end
   local at = tonumber(redis.call('ZSCORE', slots, SEEDS) or '')
   if at and at <= now then return {SEEDS} end
   return {}
@@ -306,7 +314,10 @@ for round = 1, 8 do
       again[#again + 1] = slot
     end
     n = n - k
-    if slot ~= SEEDS then room = room - k end
+    if slot ~= SEEDS then
+      room = room - k
+      share = share - k
+    end
   end
   if count == 0 then redis.call('ZREM', slots, '@') end  -- a write that is allowed out of memory goes first; '@' is no slot's name
   if #gone > 0 then redis.call('ZREM', slots, unpack(gone)) end
@@ -335,6 +346,7 @@ end
 if n > 0 then                                       -- nothing more now: say when to ask again
   local soon, keys = now + 1000, {slots, delayed, leases}
   if room <= 0 then                                 -- what is due waits for a lease to end, and only seeds do not
+    if share > 0 then crowd() end
     keys = {leases}
     soon = math.min(soon, tonumber(redis.call('ZSCORE', slots, SEEDS) or soon))
   end

@@ -6,9 +6,10 @@ local function giveback(ids, grow, max)
   redis.call('LLEN', dead)
   redis.call('HLEN', stats)
   redis.call('HLEN', meta)
-  local names, ended, order, byslot, letters, back = {}, {}, {}, {}, {}, 0
+  local names, ended, order, byslot, letters, back, seen = {}, {}, {}, {}, {}, 0, {}
   for i = 1, #ids do
-    if recs[i] then
+    if recs[i] and not seen[ids[i]] then
+      seen[ids[i]] = true
       local score, slot, worker, member, landed = parse(recs[i])
       ends(names, ended, slot, landed)
       local n = tonumber(string.sub(member, 13, 14), 16) + grow
