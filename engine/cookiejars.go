@@ -80,7 +80,7 @@ func (c *cookieJars) change(jar string, work func(j *cookies.Jar, now time.Time)
 	defer c.mu.Unlock()
 	c.in(jar, func(j *cookies.Jar) {
 		for _, made := range work(j, c.now()) {
-			change := scheduler.CookieChange{Jar: jar, Key: made.Key, Plain: made.Plain, Use: made.Use, Known: c.known}
+			change := scheduler.CookieChange{Jar: jar, Key: made.Key, Plain: made.Plain, Yields: made.Yields, Known: c.known}
 			if made.Cookie != nil {
 				change.Value = made.Cookie.Encode()
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"luacrawl/engine/fetch/cookies"
 	"luacrawl/scheduler"
 	"luacrawl/scheduler/redistest"
 )
@@ -127,6 +128,26 @@ func TestPlainHTTPLeavesSecureCookiesAloneWithinACommit(t *testing.T) {
 	}
 }
 
+// TestCookiesOfAFolderWithASemicolon reach other workers, and plain http cannot hide them below it.
+func TestCookiesOfAFolderWithASemicolon(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, redis string) {
+		a, b := newJarWorker(t, redis, "A"), newJarWorker(t, redis, "B")
+		late := b.received("http://e.test/shop;pgid=1/below/item", "a=2", "b=2")
+		a.commit(a.received("https://e.test/shop;pgid=1/item", "a=1; Secure", "c=3"))
+		b.commit(late)
+		for who, w := range map[string]*jarWorker{"A": a.sync(), "B": b.sync()} {
+			if got := w.header("", "https://e.test/shop;pgid=1/below/"); got != "b=2; a=1; c=3" {
+				t.Errorf("worker %s sends %q", who, got)
+			}
+		}
+		b.commit(b.received("https://e.test/shop;pgid=1/item", "a=; Max-Age=0"))
+		if got := a.sync().header("", "https://e.test/shop;pgid=1/"); got != "c=3" {
+			t.Errorf("after its end worker A sends %q", got)
+		}
+	})
+}
+
 // TestUseOfACookieUndoesNothing: that a cookie was sent is written down with the page, and another worker's page may have changed it meanwhile.
 func TestUseOfACookieUndoesNothing(t *testing.T) {
 	t.Parallel()
@@ -159,7 +180,11 @@ func TestUseOfACookieUndoesNothing(t *testing.T) {
 				}
 				noted := 0 // that it was used is known where nothing has happened to it
 				for _, change := range used.Cookies {
-					if list, err := newJarWorker(t, redis, "D").frontier.NewCookies(t.Context(), true); err != nil || slices.ContainsFunc(list.Changes, func(n scheduler.CookieChange) bool { return n.Value == change.Value }) {
+					list, err := newJarWorker(t, redis, "D").frontier.NewCookies(t.Context(), true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if slices.ContainsFunc(list.Changes, func(n scheduler.CookieChange) bool { return n.Value == change.Value }) {
 						noted++
 					}
 				}
@@ -168,5 +193,69 @@ func TestUseOfACookieUndoesNothing(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestMakingRoomLeavesRenewedCookies: a worker whose copy of a site is full drops a cookie that another worker's page has just renewed.
+func TestMakingRoomLeavesRenewedCookies(t *testing.T) {
+	t.Parallel()
+	const page = "https://e.test/"
+	for name, c := range map[string]struct {
+		url, line string // what makes the room necessary
+		crowd     int    // Secure cookies before
+	}{
+		"over https": {page, "more=1; Secure", cookies.MaxPerSite},
+		"over http":  {"http://e.test/", "more=1", cookies.MaxPerSite + 1}, // as two workers' pages may make them
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, redis string) {
+				a, b, other := newJarWorker(t, redis, "A"), newJarWorker(t, redis, "B"), newJarWorker(t, redis, "C")
+				var first, rest []string
+				for i := range c.crowd {
+					first = append(first, fmt.Sprintf("s%03d=old; Secure", i))
+				}
+				first, rest = first[:cookies.MaxPerSite], first[cookies.MaxPerSite:]
+				a.commit(a.received(page, first...))
+				other.commit(other.received(page, rest...))
+				a.sync()
+				b.sync()
+				late := b.received(c.url, c.line)
+				if !slices.ContainsFunc(late.Cookies, func(change scheduler.CookieChange) bool { return change.Key == "e.test;/;s000" && change.Value == "" }) {
+					t.Fatalf("the page makes no room: %d changes", len(late.Cookies))
+				}
+				a.commit(a.received(page, "s000=new; Secure"))
+				b.commit(late)
+				for who, w := range map[string]*jarWorker{"A": a.sync(), "B": b.sync(), "C": other.sync()} {
+					if got := w.header("", page); !strings.Contains(got, "s000=new") {
+						t.Errorf("worker %s has lost it: %.40q...", who, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAJarThatIsTooFullIsCutBeforeARequest: what other workers have put into it may be more than any request should carry.
+func TestAJarThatIsTooFullIsCutBeforeARequest(t *testing.T) {
+	t.Parallel()
+	const page = "https://e.test/"
+	redis := redistest.URL(t, "miniredis")
+	for w := range 3 {
+		var lines []string
+		for i := range cookies.MaxPerSite {
+			lines = append(lines, fmt.Sprintf("c%d_%d=1", w, i))
+		}
+		one := newJarWorker(t, redis, fmt.Sprint(w))
+		one.commit(one.received(page, lines...))
+	}
+	a, b := newJarWorker(t, redis, "A").sync(), newJarWorker(t, redis, "B")
+	header, changes, _ := a.outgoing("", &scheduler.Request{URL: page})
+	if got := strings.Count(header, "="); got != cookies.MaxPerSite || len(changes) != 2*cookies.MaxPerSite {
+		t.Errorf("the request has %d cookies, and %d changes", got, len(changes))
+	}
+	a.commit(&scheduler.Outcome{Cookies: changes})
+	if got := strings.Count(b.sync().header("", page), "="); got != cookies.MaxPerSite {
+		t.Errorf("another worker has %d cookies", got)
 	}
 }

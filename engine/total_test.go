@@ -97,8 +97,8 @@ func TestAFleetKeepsToItsTotal(t *testing.T) {
 			if stats["response_received_count"] != 5*sites || stats["robotstxt/forbidden"] != sites || stats["retry/count"] != 2*sites || stats["scheduler/dead"] != 0 {
 				t.Errorf("counters: %v", stats)
 			}
-			if c.most != most {
-				t.Errorf("up to %d requests at once, want %d", c.most, most)
+			if c.most > most || c.most < min(most, 2) {
+				t.Errorf("up to %d requests at once; the fleet may have %d", c.most, most)
 			}
 		})
 	}

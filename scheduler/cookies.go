@@ -13,9 +13,9 @@ type CookieChange struct {
 	Key   string // names the cookie in its jar; has no line break
 	Value string // what Redis keeps of it, JSON in which "sec" is true for a Secure cookie, and "e" the end in Unix microseconds; "" deletes it
 
-	Plain bool       // nobody on the way to the site could be kept from making it: it leaves Secure cookies alone, also those that came after Known
-	Use   bool       // it only notes that the cookie was used: a cookie that has changed after Known stays as it is
-	Known CookieMark // what the worker knew when it made the change
+	Plain  bool       // nobody on the way to the site could be kept from making it: it leaves Secure cookies alone, also those that came after Known
+	Yields bool       // a cookie that has changed after Known, or is gone, stays as it is
+	Known  CookieMark // what the worker knew when it made the change
 }
 
 // CookieMark is how far a worker knows the jars. The zero one knows nothing.
@@ -78,8 +78,10 @@ func (f *Frontier) condition(c CookieChange) string {
 		known = strconv.FormatInt(c.Known.number, 10)
 	}
 	switch {
-	case c.Use:
-		return "use " + known
+	case c.Plain && c.Yields:
+		return "plain yields " + known
+	case c.Yields:
+		return "yields " + known
 	case c.Plain:
 		return "plain " + known
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,18 @@ func TestFetchTimeouts(t *testing.T) {
 				t.Errorf("%v; want %q", err, c.says)
 			}
 		})
+	}
+}
+
+// The timer knows the way by which the download goes, also when it fires at once.
+func TestFetchByAProxyOverBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, rawServer(t, func(_ net.Conn, _ string, end <-chan struct{}) { <-end }))
+	d := newDownloader(t, Config{Timeout: time.Nanosecond, Proxies: []*url.URL{proxy}})
+	res, err := get(t, d, "https://example.com/")
+	wantKind(t, d, res, err, KindProxy)
+	if want := "proxy " + ProxyName(proxy) + ": no connection through it in time"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
 	}
 }
 

@@ -15,8 +15,8 @@
 --         answer         what the response says of the pace that its site bears (parts/answers.lua); '' for nothing
 --         ni item...  nd letter...  counters  nc (fingerprint slot score when json)...
 --       then nt (counter by)...: the counters of all outcomes added up
---       and last (outcome field value condition)...: the cookies that an outcome changes; value '' deletes; condition is '', or 'plain' or
---         'use' and the last change that its worker knew (parts/cookieguard.lua)
+--       and last (outcome field value condition)...: the cookies that an outcome changes; value '' deletes; condition is '', or 'plain', 'yields' or
+--         both and the last change that its worker knew (parts/cookieguard.lua)
 --       counters: '<by> <counter>\n'..., read only when the outcome is stale, to take them off the sums, or when there is a budget of pages
 --       fingerprint: 40 hex = check and record; '!' + 40 hex = record only
 --       when: '0' at once, '1500' ms from now, '@1700000000000' at that time (ms), '1500@1700000000000' the later of both
@@ -83,7 +83,7 @@ end
 local jars = at
 for k = jars + 1, #ARGV, 4 do
   at = k + 3
-  if not outcomes[tonumber(ARGV[k])] or ARGV[at] ~= '' and not string.find(ARGV[at] or '-', '^%l+ %-?%d+$') then error('commit: argument ' .. k .. ' is not an outcome') end
+  if not outcomes[tonumber(ARGV[k])] or ARGV[at] ~= '' and not string.find(ARGV[at] or '-', '^[%l ]+ %-?%d+$') then error('commit: argument ' .. k .. ' is not an outcome') end
 end
 if at ~= #ARGV then error('commit: ' .. #ARGV .. ' arguments, read ' .. at) end
 

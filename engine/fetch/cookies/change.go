@@ -14,8 +14,9 @@ type Change struct {
 	// Plain: the change came over http. Where others keep cookies that this jar does not know yet, it must neither replace, remove nor hide a
 	// Secure one.
 	Plain bool
-	// Use: the change only notes that the cookie was sent. It must not undo what others have made of the cookie meanwhile.
-	Use bool
+	// Yields: the change notes only that the cookie was sent, or that it had to make room for others. It must not undo what others have made of
+	// the cookie meanwhile.
+	Yields bool
 }
 
 // Apply takes the changes of another worker. It checks no limits: the worker that made the changes did.
@@ -54,7 +55,12 @@ func (l *ledger) put(c *Cookie) {
 	l.note(key, c, l.plain && !c.Secure)
 }
 
-// remove makes room.
+// makeRoom removes what is over, or one too many. Another worker may have been told of the cookie since.
+func (l *ledger) makeRoom(c *Cookie) {
+	l.remove(c)
+	l.list[l.index[c.Key()]].Yields = true
+}
+
 func (l *ledger) remove(c *Cookie) {
 	l.jar.drop(c.Key(), c.Domain)
 	l.note(c.Key(), nil, l.plain && !c.Secure)

@@ -33,13 +33,14 @@ type Cookie struct {
 }
 
 // Key names the cookie within a jar. Domain (with a dot before it if hosts below it have the cookie too), path and name are what
-// makes one cookie; none of them can contain the ";" between them.
+// makes one cookie, with ";" between them. Of these only the path can contain one, as in /shop;pgid=1/: it is a control character then, which no
+// path has, so that paths below each other stay so in their keys.
 func (c *Cookie) Key() string {
 	dot := "."
 	if c.HostOnly {
 		dot = ""
 	}
-	return dot + c.Domain + ";" + c.Path + ";" + c.Name
+	return dot + c.Domain + ";" + strings.ReplaceAll(c.Path, ";", "\x1f") + ";" + c.Name
 }
 
 // overhead is what a cookie takes beside its texts.

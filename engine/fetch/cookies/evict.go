@@ -26,7 +26,7 @@ func (l *ledger) evict(now time.Time) {
 	for _, cookies := range j.sites {
 		if n := len(cookies) - MaxPerSite; n > 0 {
 			for _, c := range leastUsed(cookies, true)[:n] {
-				l.remove(c)
+				l.makeRoom(c)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (l *ledger) shrink() {
 		if 10*l.jar.count <= MaxPerJar*enough && 10*l.jar.size <= MaxSize*enough {
 			return
 		}
-		l.remove(c)
+		l.makeRoom(c)
 	}
 }
 
@@ -53,7 +53,7 @@ func (l *ledger) expire(now time.Time) {
 	for _, cookies := range l.jar.sites {
 		for _, c := range cookies {
 			if c.expired(now) {
-				l.remove(c)
+				l.makeRoom(c)
 			}
 		}
 	}

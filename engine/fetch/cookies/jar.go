@@ -96,7 +96,7 @@ func (j *Jar) Touch(url string, now time.Time) []Change {
 	}
 	changes := l.changes()
 	for i := range changes {
-		changes[i].Use = true
+		changes[i].Yields = true
 	}
 	return changes
 }

@@ -225,7 +225,7 @@ func TestChanges(t *testing.T) {
 	if got := keys(j.Touch(url, now.Add(useStep+time.Minute))); got != nil {
 		t.Errorf("a touch within the hour changes %q", got)
 	}
-	if uses := j.Touch(url, now.Add(3*useStep)); !slices.Equal(keys(uses), []string{"+e.com;/;b"}) || !uses[0].Use {
+	if uses := j.Touch(url, now.Add(3*useStep)); !slices.Equal(keys(uses), []string{"+e.com;/;b"}) || !uses[0].Yields {
 		t.Errorf("a touch changes %q, as a use: %v", keys(uses), uses)
 	}
 }

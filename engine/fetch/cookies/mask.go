@@ -1,11 +1,15 @@
 package cookies
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// Lengths in bytes of what is shown of a name and of an attribute.
+// What is shown of a name and of an attribute, in bytes, and how many parts of a header are.
 const (
 	maxShownName      = 40
 	maxShownAttribute = 100
+	maxShownParts     = 12
 )
 
 // hidden stands for what is not shown.
@@ -16,26 +20,40 @@ var shownAttributes = map[string]bool{
 	"domain": true, "path": true, "expires": true, "max-age": true, "secure": true, "httponly": true, "samesite": true, "partitioned": true,
 }
 
-// Mask is a Cookie header for a log: the names, without the values.
+// Mask is a Cookie header for a log: the names, without the values. A name without a value is hidden too, since a value without a name, which may
+// end with "=", looks like that.
 func Mask(header string) string {
-	pairs := strings.Split(header, ";")
-	for i, pair := range pairs {
-		pairs[i] = maskPair(pair)
-	}
-	return strings.Join(pairs, "; ")
+	return maskParts(header, func(_ int, pair string) string {
+		if _, value, _ := strings.Cut(pair, "="); strings.Trim(value, "= \t") == "" {
+			return hidden
+		}
+		return maskPair(pair)
+	})
 }
 
 // MaskSetCookie is a Set-Cookie header for a log: name and attributes, without the value.
 func MaskSetCookie(line string) string {
-	parts := strings.Split(line, ";")
-	parts[0] = maskPair(parts[0])
-	for i := 1; i < len(parts); i++ {
-		part := trim(parts[i])
+	return maskParts(line, func(i int, part string) string {
+		if i == 0 {
+			return maskPair(part)
+		}
+		part = trim(part)
 		name, _, _ := strings.Cut(part, "=")
 		if !shownAttributes[strings.ToLower(trim(name))] {
-			part = hidden
+			return hidden
 		}
-		parts[i] = shorten(part, maxShownAttribute)
+		return shorten(part, maxShownAttribute)
+	})
+}
+
+// maskParts masks the first parts of a header and says how many follow. A server sends as many as it likes.
+func maskParts(header string, mask func(i int, part string) string) string {
+	parts := strings.SplitN(header, ";", maxShownParts+1)
+	for i, part := range parts[:min(len(parts), maxShownParts)] {
+		parts[i] = mask(i, part)
+	}
+	if len(parts) > maxShownParts {
+		parts[maxShownParts] = fmt.Sprintf("%d more", 1+strings.Count(parts[maxShownParts], ";"))
 	}
 	return strings.Join(parts, "; ")
 }

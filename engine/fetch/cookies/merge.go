@@ -15,9 +15,10 @@ type RequestCookie struct {
 }
 
 // Merge takes the cookies that the request for url brings along into the jar, as Scrapy does: they replace those of the same name,
-// domain and path, and later requests have them too. It gives what Receive gives.
+// domain and path, and later requests have them too. It gives what Receive gives. A jar into which others have put too much is cut, also for a
+// request without cookies, so that none carries more than the limits.
 func (j *Jar) Merge(url string, list []RequestCookie, now time.Time) (changes []Change, refused []error) {
-	if len(list) == 0 {
+	if len(list) == 0 && !j.over {
 		return nil, nil
 	}
 	return j.take(url, now, len(list), func(i int, s site, now time.Time) (*Cookie, error) {

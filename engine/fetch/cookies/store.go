@@ -105,7 +105,7 @@ func (s stored) cookie() (*Cookie, error) {
 	if !validHost(c.Domain) || !c.HostOnly && isPublicSuffix(c.Domain) {
 		return nil, fmt.Errorf("stored cookie %.40q: domain %.40q is not valid", c.Name, c.Domain)
 	}
-	if !strings.HasPrefix(c.Path, "/") || strings.Contains(c.Path, ";") || hasControl(c.Path) {
+	if !strings.HasPrefix(c.Path, "/") || hasControl(c.Path) {
 		return nil, fmt.Errorf("stored cookie %.40q: path %.40q is not valid", c.Name, c.Path)
 	}
 	return c, nil

@@ -84,7 +84,7 @@ func TestGarbage(t *testing.T) {
 		`{"n":"a;b","d":"e.com","p":"/"}`: "cannot be sent",
 		`{"n":"a","v":"x\r\ny","d":"e.com","p":"/"}`:      "control character",
 		`{"n":"a","v":"\u0000!!","d":"e.com","p":"/"}`:    "illegal base64",
-		`{"n":"a","d":"e.com","p":"/;"}`:                  "path",
+		`{"n":"a","d":"e.com","p":"/\u001f"}`:             "path",
 		`{"n":"a","c":"now","d":"e.com","p":"/"}`:         "stored cookie",
 		`{"n":"__Host-a","d":"e.com","p":"/","sec":true}`: "no Domain",
 		strings.Repeat(" ", maxStoredCookie+1):            "more than",
@@ -109,5 +109,32 @@ func TestTogetherBeyondTheLimits(t *testing.T) {
 	}
 	if header := j.Header("http://many.com/", now.Add(time.Hour)); !strings.Contains(header, "new=1") || strings.Contains(header, "100=") {
 		t.Errorf("header %s", header)
+	}
+}
+
+// TestPathsWithSemicolons: a folder may be /shop;pgid=1, and what a request says itself may be anything.
+func TestPathsWithSemicolons(t *testing.T) {
+	t.Parallel()
+	j := New()
+	j.Receive("https://e.com/shop;pgid=1/item", []string{"a=1", "b=2; Path=/shop%3Bpgid=1"}, now)
+	j.Merge("https://e.com/", []RequestCookie{{Name: "c", Value: "3", Path: "/shop;pgid=1/item;"}, {Name: "d", Value: "4", Path: ";"}}, now)
+	other := restored(t, j)
+	if diff := cmp.Diff(j.all(), other.all()); diff != "" || j.Len() != 3 {
+		t.Errorf("%d cookies; %s", j.Len(), diff)
+	}
+	for path, want := range map[string]string{
+		"shop;pgid=1/x": "a=1", "shop%3Bpgid=1/": "b=2", "shop;pgid=1/item;/": "c=3; a=1", "shop;pgid=12/x": "", "shop": "", "shop;pgid=1": "a=1",
+	} {
+		if got := other.Header("https://e.com/"+path, now); got != want {
+			t.Errorf("/%s is asked for with %q, want %q", path, got, want)
+		}
+	}
+	changes, _ := other.Receive("https://e.com/shop;pgid=1/item", []string{"a=; Max-Age=0"}, now)
+	j.Apply(changes)
+	if got := j.Header("https://e.com/shop;pgid=1/", now); got != "" {
+		t.Errorf("removed elsewhere, and sent: %q", got)
+	}
+	if key := (&Cookie{Name: "n", Domain: "e.com", Path: "/a%3Bb%1f"}).Key(); key != ".e.com;/a%3Bb%1f;n" {
+		t.Errorf("the key of a path without is another than before: %q", key)
 	}
 }

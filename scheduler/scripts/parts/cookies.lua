@@ -42,27 +42,22 @@ local function given_cookies(from, flags)
   local changes, fields = {}, {}
   for k = from + 1, #ARGV, 4 do
     if flags[tonumber(ARGV[k])] == '1' then
-      local _, _, kind, known = string.find(ARGV[k + 3], '^(%l+) (%-?%d+)$')
-      changes[#changes + 1] = {field = ARGV[k + 1], value = ARGV[k + 2], plain = kind == 'plain', use = kind == 'use', known = known and tonumber(known)}
+      local _, _, kind, known = string.find(ARGV[k + 3], '^([%l ]+) (%-?%d+)$')
+      changes[#changes + 1] = {field = ARGV[k + 1], value = ARGV[k + 2], known = known and tonumber(known),
+        plain = kind == 'plain' or kind == 'plain yields', yields = kind == 'yields' or kind == 'plain yields'}
       fields[#fields + 1] = ARGV[k + 1]
     end
   end
   return changes, fields
 end
 
--- merge_cookies takes changes in their order. It gives the fields that are to be written, what they become and how many plain changes were
--- refused. A cookie that is here as it is given is no change: a page tells of all that its site has set, since what its worker knows may be old.
--- Of two in one commit the later stays. Of that, and of what is refused, every worker is told.
-local function merge_cookies(changes, was, moved)
+-- merge_cookies takes changes in their order; rivals are the fields of cookies that plain ones may hide. It gives the fields that are to be
+-- written, what they become and how many plain changes were refused. A cookie that is here as it is given is no change: a page tells of all that
+-- its site has set, since what its worker knows may be old. Of two in one commit the later stays. Of that, and of what is refused, every worker is
+-- told; also of a removal that yields to another change of its commit, which its worker has carried out.
+local function merge_cookies(changes, rivals, was)
   local fields, values, given, turned, refused = {}, {}, {}, {}, 0
-  local function refuses(c)
-    if not c.plain then return false end
-    if is_secure(values[c.field] or was[c.field]) then return true end
-    for _, rival in ipairs(c.rivals or {}) do
-      if is_secure(values[rival] or was[rival]) then return true end
-    end
-    return false
-  end
+  local refuses = new_guard(changes, rivals, was, values)
   local function take(c)
     local f = c.field
     local before = values[f] or was[f] or ''
@@ -77,7 +72,11 @@ local function merge_cookies(changes, was, moved)
     end
   end
   for _, c in ipairs(changes) do
-    if not c.use or not moved[c.field] and values[c.field] == nil then take(c) end
+    if not c.yields or not c.moved and was[c.field] and values[c.field] == nil then
+      take(c)
+    elseif values[c.field] and c.value == '' then
+      turned[c.field] = true
+    end
   end
   for _, f in ipairs(given) do
     if turned[f] or (was[f] or '') ~= values[f] then fields[#fields + 1] = f end
@@ -91,16 +90,17 @@ local function weigh_cookies(from, flags)
   if #changes == 0 then return end
   local state = redis.call('HMGET', meta, 'cookies', 'cookies_bytes', 'cookies_floor', 'cookies_until')
   local expired, was, last = now > (tonumber(state[4] or 0) or 0), {}, tonumber(state[1] or 0) or 0      -- or there are none yet
-  local rivals, moved
+  local rivals
   if expired then
-    rivals, moved = find_rivals(changes, 0, 0)
+    rivals = find_rivals(changes, 0, 0)
     redis.call('HLEN', cookies)
   else
-    rivals, moved = find_rivals(changes, last, tonumber(state[3] or 0) or 0)
+    find_moved(changes, last, tonumber(state[3] or 0) or 0)
+    rivals = find_rivals(changes, last, tonumber(state[3] or 0) or 0)
     read_cookies(was, rivals)
     read_cookies(was, told)
   end
-  local fields, values, refused = merge_cookies(changes, was, moved)
+  local fields, values, refused = merge_cookies(changes, rivals, was)
   if #fields == 0 then return end
   local count = redis.call('ZCARD', cookie_changes)
   local w = {expired = expired, number = last, bytes = tonumber(state[2] or 0) or 0, floor = state[3] or '0', changes = {}, set = {}, gone = {}, forgotten = {}, refused = refused}
