@@ -16,7 +16,7 @@ import (
 )
 
 const logHelp = `The newest is first: pushes, rollbacks, removals, what people have told the spider (pause, settings), and what of its crawl was thrown
-away (flush, purge). The last 1000 are kept.
+away (flush, purge). 1000 are kept; of more the oldest go, pushes and rollbacks last.
 
 Examples:
 

@@ -120,7 +120,7 @@ func (t *target) known(ctx context.Context) error {
 		return err
 	}
 	s, err := t.client.Status(ctx, t.Spider, t.Keys)
-	if err != nil || s.Items+s.DeadLetters+s.Seen > 0 { // of scrapy-redis, say
+	if err != nil || s.Items+s.InHand+s.DeadLetters+s.Seen > 0 { // of scrapy-redis, say
 		return err
 	}
 	return unknownSpider(t.Spider, t.redis, names)

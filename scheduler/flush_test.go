@@ -93,6 +93,47 @@ func TestFlushIsRecorded(t *testing.T) {
 	})
 }
 
+// A history of 1000 lines forgets what names no revision first, so that flushes push out no push.
+func TestFlushesPushOutNoPush(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		log := k.client.registry().log("hotnews")
+		fill := func(n int, event string) {
+			lines := make([]any, n)
+			for i := range lines {
+				lines[i] = "1 " + event
+			}
+			k.rdb.RPush(k.ctx, log, lines...)
+		}
+		flush := func(author string) {
+			if err := k.client.Flush(k.ctx, "hotnews", Keys{}, FlushOptions{Force: true, Author: author}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ends := func() string {
+			lines := k.rdb.LRange(k.ctx, log, 0, -1).Val()
+			return fmt.Sprintf("%d, %d of them pushes, the first %s", len(lines), strings.Count(strings.Join(lines, "\n"), `"push"`), lines[0])
+		}
+		push := Event{What: "push", Revision: "0123456789abcdef"}.text()
+		fill(2, push)
+		fill(998, Event{What: "flush", Message: `"revision":"x"`}.text())
+		for range 5 {
+			flush("cron")
+		}
+		if got, want := ends(), "1000, 2 of them pushes, the first 1 "+push; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		k.rdb.Del(k.ctx, log)
+		fill(1000, push)
+		for _, author := range []string{"ann", "bob"} {
+			flush(author)
+		}
+		lines := k.rdb.LRange(k.ctx, log, -2, -1).Val()
+		if got, want := ends(), "1000, 999 of them pushes, the first 1 "+push; got != want || !strings.Contains(lines[1], `"bob"`) {
+			t.Errorf("%s, want %s; the last are %q", got, want, lines)
+		}
+	})
+}
+
 // history is what stands in the spider's history.
 func (k *kit) history() []string {
 	k.t.Helper()

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -98,13 +99,27 @@ func (f *Frontier) join(ctx context.Context) error {
 		return fmt.Errorf("%w: %s; stop it first (a worker that was killed counts as alive for another %s), or start without flush_on_start",
 			ErrFleetAlive, workerName(r.text(1)), (time.Duration(r.num(2)) * time.Millisecond).Round(time.Second))
 	case "ITEMS":
-		return fmt.Errorf("joining the crawl of %s: %w", f.cfg.Spider, f.itemsError(r.text(1), r.num(2)))
+		return fmt.Errorf("joining the crawl of %s: %w", f.cfg.Spider, f.itemsError(r.text(1), r.num(2), r.text(3)))
 	case "DIFFERS":
 		return settingsError(settings, r.text(1), r.text(2), r.text(3))
 	}
 	f.seen = newSeen(seenSize, r.text(1))
 	f.resumed = r.num(2)
+	f.noteFlush(ctx, r.num(3), "flush_on_start (--fresh)")
 	return r.err
+}
+
+// noteFlush writes a line into the spider's history when a script of the crawl's own keys has thrown requests away; -1 says that there was
+// nothing to flush. The crawl goes on without the line.
+func (f *Frontier) noteFlush(ctx context.Context, thrown int64, why string) {
+	if thrown < 0 {
+		return
+	}
+	message := fmt.Sprintf("%d requests, the filter and the cookies: %s", thrown, why)
+	event := Event{What: "flush", Time: time.Now(), Author: workerName(f.worker), Message: message}
+	if _, err := f.client.record(ctx, f.keys, f.cfg.Spider, event, noteScript); err != nil {
+		f.logger.Warn("the flush is missing in the spider's history", "spider", f.cfg.Spider, "error", err)
+	}
 }
 
 // Agree makes the per-fleet settings of cfg those of the whole fleet, but for the ones that queued work depends on, which stay. Delay and
@@ -126,20 +141,26 @@ func (f *Frontier) Agree(ctx context.Context, version int64, cfg Config) error {
 	return nil
 }
 
-// itemsError says what is to be done when the key of items holds what the spider kept there before, or something else.
-func (f *Frontier) itemsError(got string, n int64) error {
+// itemsError says what is to be done when the key of items holds what the spider kept there before, or something else. fleet is the key
+// that the fleet has used until now, "" for none: commands that are given the spider's name go by it.
+func (f *Frontier) itemsError(got string, n int64, fleet string) error {
 	e := &wrongTypeError{key: f.keys.items, got: got, want: "a " + f.keys.itemsType}
+	const begins = "and the spider keeps a %s by now: the crawl begins when "
 	things := "items"
 	if n == 1 {
 		things = "item"
 	}
-	switch begins := "and the spider keeps a %s by now: the crawl begins when "; got {
+	switch got {
 	case "list":
 		e.got = fmt.Sprintf("list of %d %s", n, things)
 		e.remedy = fmt.Sprintf(begins+`they are taken out ("luacrawl items consume %s"), or the key is renamed, or items_key is another`, f.keys.itemsType, f.cfg.Spider)
 	case "stream":
 		e.got = fmt.Sprintf("stream of %d %s", n, things)
 		e.remedy = fmt.Sprintf(begins+`the key is deleted, once each group has had its items ("luacrawl items consume %s --group NAME"), or renamed, or items_key is another`, f.keys.itemsType, f.cfg.Spider)
+	}
+	fleet = cmp.Or(fleet, f.client.keysOf(Keys{Cluster: f.cfg.Keys.Cluster}, f.cfg.Spider).items)
+	if e.remedy != "" && fleet != f.keys.items {
+		e.remedy = fmt.Sprintf(begins+`the key is renamed or deleted, or items_key is another (until then "luacrawl items consume %s" takes from %s, the key in force)`, f.keys.itemsType, f.cfg.Spider, fleet)
 	}
 	return e
 }
@@ -199,10 +220,12 @@ func (f *Frontier) Down() time.Time { return f.client.Down() }
 // Close takes the worker off the crawl; without Persist the last one flushes the queue and the filter. Leases that are still held
 // end by themselves. It waits for a Redis that is down until ctx ends.
 func (f *Frontier) Close(ctx context.Context) error {
-	if _, err := f.run(ctx, leaveScript, f.worker, f.processID(), flag(f.cfg.Persist)); err != nil {
+	r, err := f.run(ctx, leaveScript, f.worker, f.processID(), flag(f.cfg.Persist))
+	if err != nil {
 		return fmt.Errorf("leaving the crawl of %s: %w", f.cfg.Spider, err)
 	}
-	return nil
+	f.noteFlush(ctx, r.num(0), "scheduler_persist is false, and the last worker has left")
+	return r.err
 }
 
 // run calls a script until Redis answers or ctx ends.

@@ -45,8 +45,8 @@ func (c *Client) record(ctx context.Context, k keyset, spider string, e Event, s
 	return readAnswer(v), c.explainRegistry(ctx, spider, c.explain(ctx, k, err))
 }
 
-// History reads what has been done to a spider, the newest last; at most the last 1000 events are kept. Lines that somebody has spoilt are
-// left out.
+// History reads what has been done to a spider, the newest last; 1000 events are kept, and of more the oldest without a revision goes
+// first. Lines that somebody has spoilt are left out.
 func (c *Client) History(ctx context.Context, spider string) ([]Event, error) {
 	lines, err := c.list(ctx, c.registry().log(spider), 0, -1)
 	if err != nil {

@@ -165,15 +165,90 @@ func (k *kit) takeAll(n int) {
 	}
 }
 
-// Whatever lies under the key of items, a spider that keeps none in Redis begins.
+// Whatever lies under the key of items, a spider that keeps none in Redis begins, and tells its state.
 func TestNoItemsInRedis(t *testing.T) {
+	for kind, put := range map[string]func(k *kit){
+		"stream": func(k *kit) { k.put("stream", 0, 1) },
+		"string": func(k *kit) { k.rdb.Set(k.ctx, k.keys.items, "x", 0) },
+		"hash":   func(k *kit) { k.rdb.HSet(k.ctx, k.keys.items, "x", "y") },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			each(t, Config{}, func(t *testing.T, k *kit) {
+				put(k)
+				if _, err := Open(k.ctx, k.client, k.cfg); !errors.Is(err, ErrWrongType) {
+					t.Errorf("one that keeps some: %v", err)
+				}
+				keeping := k.cfg
+				k.cfg.NoItems = true
+				f := k.join()
+				if _, err := f.Stats(k.ctx); err != nil {
+					t.Errorf("its counters: %v", err)
+				}
+				want := int64(0)
+				if kind == "stream" {
+					want = 1
+				}
+				if s := k.check(); s.Items != want {
+					t.Errorf("%d items", s.Items)
+				}
+				if kind == "stream" {
+					return
+				}
+				k.rdb.Rename(k.ctx, k.keys.items, "aside")
+				if _, err := Open(k.ctx, k.client, keeping); err != nil {
+					t.Fatal(err)
+				}
+				k.rdb.Rename(k.ctx, "aside", k.keys.items)
+				if _, err := f.Stats(k.ctx); !errors.Is(err, ErrWrongType) {
+					t.Errorf("once a spider keeps items again: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What goes back of a list that is empty by now stays in hand when a crawl has begun that makes a stream of the items.
+func TestBackBeforeTheStreamBegins(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
-		k.put("stream", 0, 1)
-		if _, err := Open(k.ctx, k.client, k.cfg); !errors.Is(err, ErrWrongType) {
-			t.Errorf("one that keeps some: %v", err)
+		k.put("list", 0, 2)
+		held := k.consumer("held", time.Hour)
+		k.take(held, 2)
+		if err := k.Close(k.ctx); err != nil {
+			t.Fatal(err)
 		}
-		k.cfg.NoItems = true
-		k.join()
+		k.cfg.ItemStream = 1000
+		k.Frontier = k.join()
+		if n, err := held.Back(k.ctx); n != 2 || err != nil {
+			t.Errorf("%d back, %v", n, err)
+		}
+		k.add(get("1"))
+		page := k.await(k.Frontier, 1)[0]
+		k.commit(&Outcome{Lease: page, Items: [][]byte{[]byte("2")}, ItemIDs: []string{"id"}})
+		next := k.consumer("next", time.Hour)
+		first := k.takeLeft(next, 9)
+		k.done(next)
+		if second := k.takeLeft(next, 9); !inOrder(append(first.Items, second.Items...), 0, 3) {
+			t.Errorf("taken: %q, then %q", first.Items, second.Items)
+		}
+	})
+}
+
+// A key that is new in the spider's file is none that a command which is given the spider's name works on.
+func TestItemsOfTheOtherFormUnderANewKey(t *testing.T) {
+	each(t, Config{}, func(t *testing.T, k *kit) {
+		if err := k.Close(k.ctx); err != nil {
+			t.Fatal(err)
+		}
+		k.rdb.RPush(k.ctx, "other", "1")
+		k.cfg.Keys.Items, k.cfg.ItemStream = "other", 10
+		const want = "joining the crawl of hotnews: other holds a list of 1 item, and the spider keeps a stream by now: the crawl begins when the key is renamed or deleted, " +
+			`or items_key is another (until then "luacrawl items consume hotnews" takes from hotnews:items, the key in force)`
+		for _, before := range []string{"with", "without"} {
+			if _, err := Open(k.ctx, k.client, k.cfg); !errors.Is(err, ErrWrongType) || err.Error() != want {
+				t.Errorf("%s a crawl before: %v", before, err)
+			}
+			k.rdb.Del(k.ctx, k.keys.meta)
+		}
 	})
 }
 

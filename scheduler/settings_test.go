@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,19 @@ func TestFlushOnStart(t *testing.T) {
 		if s := k.check(); s.Pending != 0 || s.Epoch != 1 || f.resumed != 0 || len(s.Stats) != 0 {
 			t.Errorf("%+v", s)
 		}
+		want := "flush " + f.cfg.Worker + ": 1 requests, the filter and the cookies: flush_on_start (--fresh)"
+		if got := k.history(); !slices.Equal(got, []string{want}) {
+			t.Errorf("the history is %q", got)
+		}
+	})
+}
+
+// A crawl that begins has nothing to flush.
+func TestFlushOnStartOfANewCrawl(t *testing.T) {
+	each(t, Config{FlushOnStart: true}, func(t *testing.T, k *kit) {
+		if got := k.history(); len(got) != 0 {
+			t.Errorf("the history is %q", got)
+		}
 	})
 }
 
@@ -134,6 +148,10 @@ func TestPersist(t *testing.T) {
 		two.Close(k.ctx)
 		if s := k.check(); s.Pending != 0 || s.Seen != 0 {
 			t.Errorf("the last to close has not flushed: %+v", s)
+		}
+		want := "flush " + two.cfg.Worker + ": 1 requests, the filter and the cookies: scheduler_persist is false, and the last worker has left"
+		if got := k.history(); !slices.Equal(got, []string{want}) {
+			t.Errorf("the history is %q", got)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 // mysqlRefusals are MySQL's and MariaDB's errors about a value: null, duplicate, range, cut, time, wrong, long, foreign key, division,
 // JSON, check.
-var mysqlRefusals = numbers(1022, 1048, 1062, 1169, 1216, 1264, 1265, 1292, 1366, 1367, 1406, 1411, 1452, 1525, 1557, 1586, 1644, 1690, 1761, 3140, 3156, 3819, 3903, 4025)
+var mysqlRefusals = numbers(1022, 1048, 1062, 1169, 1216, 1217, 1264, 1265, 1292, 1366, 1367, 1406, 1411, 1451, 1452, 1525, 1557, 1586, 1644, 1690, 1761, 3140, 3156, 3819, 3903, 4025)
 
 // mysqlMistakes are those about a statement that can never run: syntax, empty, number of parameters.
 var mysqlMistakes = numbers(1064, 1065, 1210, 1149, 1295)
@@ -56,7 +56,7 @@ func IsMistake(err error) bool {
 	case errors.As(err, &my):
 		return mysqlMistakes[my.Number]
 	case errors.As(err, &pg):
-		return pg.Code == "42601" || pg.Code == "42P02" || pg.Code == "08P01"
+		return pg.Code == "42601" || pg.Code == "42P02" || pg.Code == "08P01" && !fatal(pg)
 	case errors.As(err, &lite):
 		return lite.Code()&0xff == sqlite3.SQLITE_ERROR && strings.Contains(lite.Error(), "syntax error") ||
 			strings.Contains(lite.Error(), "incomplete input")

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql/driver"
@@ -49,7 +50,8 @@ func parseMySQL(dsn string, confined bool) (*Source, error) {
 			if strict {
 				own.Params["sql_mode"] = "CONCAT(@@sql_mode,',STRICT_ALL_TABLES,STRICT_TRANS_TABLES')"
 			}
-			return mysql.NewConnector(own)
+			c, err := mysql.NewConnector(own)
+			return &mysqlConnector{c}, err
 		},
 	}, nil
 }
@@ -118,3 +120,20 @@ func trustCA(cfg *mysql.Config) error {
 	cfg.TLS = &tls.Config{RootCAs: roots, ServerName: host}
 	return nil
 }
+
+// mysqlConnector marks the errors of connecting.
+type mysqlConnector struct{ driver.Connector }
+
+// Connect makes a connection; its errors are *connectError.
+func (m *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := m.Connector.Connect(ctx)
+	if err != nil {
+		return nil, &connectError{err}
+	}
+	return c, nil
+}
+
+// connectError is an error that no statement has caused.
+type connectError struct{ error }
+
+func (e *connectError) Unwrap() error { return e.error }

@@ -17,6 +17,12 @@ const (
 	idleTime       = time.Minute
 )
 
+// Errors of Pools that another moment may not have. Both are Unavailable.
+var (
+	ErrTooMany = errors.New("too many databases are in use at once")
+	ErrClosed  = errors.New("the crawl is ending: its databases are closed")
+)
+
 // Pools are the connections of a process to the databases of its scripts, one pool for each DSN. All methods may be called by many
 // goroutines. Errors are free of DSNs.
 type Pools struct {
@@ -54,7 +60,7 @@ func (p *Pools) take(s *Source) (*pool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, errors.New("the crawl is ending: its databases are closed")
+		return nil, ErrClosed
 	}
 	one := p.open[s.key]
 	if one == nil {
@@ -95,7 +101,7 @@ func (p *Pools) makeRoom() error {
 		}
 	}
 	if oldest == "" {
-		return fmt.Errorf("%d databases are in use at once, which is the limit of a process", maxPools)
+		return fmt.Errorf("%w: %d are the limit of a process", ErrTooMany, maxPools)
 	}
 	p.open[oldest].db.Close()
 	delete(p.open, oldest)

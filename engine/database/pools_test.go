@@ -1,6 +1,7 @@
 package database_test
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func TestPoolsAreBounded(t *testing.T) {
 		}
 		running = append(running, tx)
 	}
-	if _, err := p.Exec(t.Context(), source(16), "SELECT 1"); err == nil || !strings.Contains(err.Error(), "16 databases are in use") {
+	if _, err := p.Exec(t.Context(), source(16), "SELECT 1"); !errors.Is(err, database.ErrTooMany) || !strings.Contains(err.Error(), "16 are the limit") {
 		t.Errorf("the 17th: %v", err)
 	}
 	running[0].Rollback()

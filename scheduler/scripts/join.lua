@@ -4,11 +4,11 @@
 -- KEYS  all (parts/keys.lua)
 -- ARGV  worker, heartbeat ms, flush (1 or 0), TYPE that items must have ('' : any), then (setting, value, layout)...
 --       layout 1: work that is queued under another value would be lost or out of order
--- Returns {'OK', epoch, scheduled, flushed}
+-- Returns {'OK', epoch, scheduled, requests that a flush threw away (-1: there was no crawl to flush)}
 --      or {'ALIVE', worker, ms until it counts as gone}          flush refused
---      or {'ITEMS', TYPE that they have, how many}
+--      or {'ITEMS', TYPE that they have, how many, the fleet's key of items or ''}
 --      or {'DIFFERS', setting, the fleet's value, worker or ''}        '' : nobody is alive, but there is queued work
-redis.call('HLEN', meta)
+local was_there, thrown = redis.call('HLEN', meta) > 0, -1
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - 3600000)
 local other, left_ms = '', 0
 local alive = redis.call('ZRANGEBYSCORE', workers, '(' .. now, '+inf', 'WITHSCORES')
@@ -20,7 +20,7 @@ for i = 1, #alive, 2 do
 end
 local kind, length, misfit = redis.call('TYPE', items).ok, {list = 'LLEN', stream = 'XLEN'}, nil
 if ARGV[4] ~= '' and kind ~= 'none' and kind ~= ARGV[4] then
-  misfit = {'ITEMS', kind, 0}
+  misfit = {'ITEMS', kind, 0, redis.call('HGET', meta, 'set:items_key') or ''}
   if length[kind] then misfit[3] = redis.call(length[kind], items) end
 end
 if misfit and other == '' then return misfit end    -- else it is rather a setting that differs
@@ -29,12 +29,13 @@ if ARGV[3] == '1' then
   local mine, old = {requests, dupefilter}, redis.call('HMGET', meta, 'set:requests_key', 'set:dupefilter_key')
   if old[1] then requests = old[1] end              -- a renamed key: what lies under the old name goes
   if old[2] then dupefilter = old[2] end
-  flush()
+  local _, requests_gone = flush()
   requests = mine[1]
   dupefilter = mine[2]
+  if was_there then thrown = requests_gone end
 end
 local scheduled = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
-local set, write_rules = {}, file_rules('', '')
+local set, write_rules = {'no_items', ARGV[4] == '' and '1' or '0'}, file_rules('', '')
 for i = 5, #ARGV, 3 do
   local was = redis.call('HGET', meta, 'set:' .. ARGV[i])
   if was and was ~= ARGV[i + 1] then
@@ -57,4 +58,4 @@ for _, process in ipairs(redis.call('HKEYS', commits)) do
   if not redis.call('ZSCORE', workers, worker) then stale[#stale + 1] = process end
 end
 each('HDEL', commits, stale)
-return {'OK', redis.call('HGET', meta, 'epoch') or '0', scheduled, ARGV[3]}
+return {'OK', redis.call('HGET', meta, 'epoch') or '0', scheduled, thrown}

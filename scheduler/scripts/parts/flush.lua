@@ -38,6 +38,7 @@ local function baseline(pending)
   each('HSET', meta, base)
 end
 
+-- flush returns the new epoch and how many requests went.
 local function flush()
   local thrown = tonumber(redis.call('HGET', meta, 'pending') or 0) + redis.call('ZCARD', leases)
   redis.call('HLEN', stats)
@@ -61,5 +62,5 @@ local function flush()
   if run then redis.call('HSET', meta, 'task:on_finished', string.format('%.0f', run + 1) .. ' 0 0 -') end
   redis.call('HSET', meta, 'pending', 0)
   baseline(thrown)
-  return redis.call('HINCRBY', meta, 'epoch', 1)
+  return redis.call('HINCRBY', meta, 'epoch', 1), thrown
 end
