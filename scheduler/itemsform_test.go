@@ -71,6 +71,7 @@ func TestLostTakeOfAListLeftBehind(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.put("list", 0, 2)
 		k.take(k.consumer("killed", time.Millisecond), 2)
+		sleep(k.ctx, 5*time.Millisecond) // its hold is over
 		k.put("stream", 2, 4)
 		c := k.consumer("a", time.Hour)
 		k.takeLeft(c, 1)
