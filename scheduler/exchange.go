@@ -183,7 +183,11 @@ func (f *Frontier) ask(ctx context.Context, x *Exchanged, a *ask, args []any, r 
 		x.Refilled, a.refilled = n, true
 	}
 	if refill != nil && wrongType(refill.Err()) {
-		x.Seeds, a.refilled, err = f.client.explain(ctx, f.keys, refill.Err()), true, nil
+		var key *wrongTypeError
+		if e := f.client.explain(ctx, f.keys, refill.Err()); !errors.As(e, &key) || key.key != f.keys.startURLs {
+			return e // not of the seeds alone
+		}
+		x.Seeds, a.refilled, err = key, true, nil
 	}
 	var l answer
 	if e := f.read(&l, lease); e != nil {
