@@ -244,7 +244,7 @@ const (
 func manyPushes(t *testing.T, site *savedSite, pace *pace, n, first int) {
 	p := newPushes(t, site.links)
 	p.redis.Strings("RPUSH", "graph:start_urls", site.seed)
-	eventually(t, time.Minute, "the crawl runs", func() bool { return len(site.fetches()) >= first })
+	eventually(t, 5*time.Minute, "the crawl runs", func() bool { return len(site.fetches()) >= first }) // other long tests may run beside it
 	tick := time.NewTicker(time.Second * pagesAPush / pushedPagesASecond)
 	defer tick.Stop()
 	var heap, goroutines []int
