@@ -96,6 +96,7 @@ func TestFleetKeepsConcurrencyAsOneCrawler(t *testing.T) {
 	redis := redistest.Start(t, redistest.Options{AppendOnly: true, Args: []string{"--appendfsync", "always"}})
 	site := newPoliteSite(t, politeHosts/5, 30*time.Millisecond)
 	pages, rounds := politeRounds()
+	rounds = min(rounds, 6) // of some 20 s each, in the long form
 	f := politeFleet(t, redis, "concurrent_requests_per_domain=2")
 	for round := range 1 + rounds {
 		before := site.asked()
