@@ -83,7 +83,7 @@ func appendEscape(b []byte, r rune) []byte {
 	return appendUnit(b, r)
 }
 
-// appendUnit appends one UTF-16 unit as \uxxxx.
+// appendUnit appends one UTF-16 unit as \u and four hexadecimal digits.
 func appendUnit(b []byte, u rune) []byte {
 	const digits = "0123456789abcdef"
 	return append(b, '\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15])

@@ -2,7 +2,7 @@ package scheduler
 
 import "testing"
 
-func TestSeedToDone(t *testing.T) {
+func TestASeedBecomesAStoredPage(t *testing.T) {
 	each(t, Config{}, func(t *testing.T, k *kit) {
 		k.add(get("1"), get("2"), get("1"))
 		if s := k.check(); s.Pending != 2 || s.Stats["dupefilter/filtered"] != 1 || s.Seen != 2 || s.Done != 1 {

@@ -4,6 +4,6 @@
 -- ARGV  none
 -- Returns {pending, leases, seeds, dequeued, paused}.
 local pending, held, seeds = left()
-if redis.call('HGET', meta, 'state') == 'draining' then seeds = 0 end  -- they are not for now
+if redis.call('HGET', meta, 'state') == 'draining' then seeds = 0 end  -- a crawl that drains takes none
 local state = redis.call('HMGET', meta, 'dequeued', 'paused')
 return {pending, held, seeds, tonumber(state[1] or 0), tonumber(state[2] or 0)}

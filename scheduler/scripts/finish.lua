@@ -5,7 +5,7 @@
 -- The requests that the task itself has added make another end, but not another task.
 -- Returns 1 for the one caller who may announce it, else 0.
 local pending, held, seeds = left()
-if redis.call('HGET', meta, 'state') == 'draining' then seeds = 0 end  -- they are not for now
+if redis.call('HGET', meta, 'state') == 'draining' then seeds = 0 end  -- a crawl that drains takes none
 if pending + held + seeds > 0 then return 0 end
 local first = redis.call('HSETNX', meta, 'finished', now)
 if first == 1 and ARGV[1] ~= '' and redis.call('HDEL', meta, 'task_added') == 0 then
